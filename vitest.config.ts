@@ -1,6 +1,6 @@
 /** How the tests run: three files at a time, the slow ones first, with one PostgreSQL server and one browser for all of them. */
 import { join } from 'node:path'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 import { memoryFolder } from './test/support/memory-folder.ts'
 import { requirementsReporter } from './test/support/requirements-reporter.ts'
 import { SlowestFirst } from './test/support/slowest-first.ts'
@@ -11,9 +11,13 @@ process.env.TMPDIR ??= memoryFolder()
 // Children other than `parley`, which sees to it itself, start in half the time with code that is compiled already.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '.runtime', 'compile-cache')
 
+const asksForProxies = process.env.npm_lifecycle_event === 'test:proxies'
+
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    // They need nginx and Caddy: npm run test:proxies.
+    exclude: [...configDefaults.exclude, ...(asksForProxies ? [] : ['test/deploy/proxies.test.ts'])],
     globalSetup: ['test/support/build.ts', 'test/support/postgres-server.ts', 'test/support/browser-server.ts'],
     // The report is for .ci/run, whose last line is made from it.
     reporters: ['default', slowestReporter(), requirementsReporter(), ...(process.env.CI ? ['json'] : [])],

@@ -21,6 +21,7 @@ import { build } from './server.ts'
 import { signInRows } from './sign-in.ts'
 import { makeStores, type StoreName } from './stores.ts'
 import { postgresRows, throughputRows } from './throughput.ts'
+import { wakingRows } from './waking.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -68,6 +69,7 @@ const parts: Readonly<Record<string, Part>> = {
   guard: { measure: () => guardRows(folder(), quick ? 5 : 15) },
   bus: { store: 'topic', measure: (storage) => busRows(storage, { folder, many: messages, quick }, say) },
   hub: { measure: () => hubRows(folder, quick, say) },
+  waking: { measure: () => wakingRows(folder, { samples }, say) },
   pages: { store: 'pages', measure: (storage) => pagesRows(storage, { folder, messages, samples: samples / 2 }, say) },
 }
 

@@ -8,7 +8,7 @@ import { onNode24, runsWaker } from './runtime.js'
 
 const [, , command, ...rest] = process.argv
 const asksForHelp = rest.includes('--help') || rest.includes('-h')
-const isWaker = runsWaker && ['wait', 'hook'].includes(command) && !asksForHelp
+const isWaker = runsWaker && ['wait', 'hook', 'attach'].includes(command) && !asksForHelp
 
 // Not awaited: what fails in there ends the process with its trace, and a wait that nothing keeps alive is no failure.
 void (isWaker ? startWaker() : onNode24(start))

@@ -14,7 +14,7 @@ const major = Number.parseInt(process.versions.node, 10)
 /** Whether this Node runs Parley itself. */
 export const isNewEnough = major >= 24
 
-/** Whether it runs `parley wait` and `parley hook`, which start in the middle of a client's turn: there is no time for another Node. */
+/** Whether it runs `parley wait`, `hook` and `attach`, which start in the middle of a client's turn: there is no time for another Node. */
 export const runsWaker = major >= 20
 
 /** Tells the program that a launcher started it, and holds the other end of its channel. */

@@ -44,6 +44,9 @@ const connect = source('app/connect.ts')
 /** Code that people's commands load beside the store, and the server loads too. */
 const desk = source('doors/people/store-desk.ts')
 
+/** The way to the store: commands by which people read and write need neither MCP nor its schemas. */
+const store = ['app/open.ts', 'app/own-caller.ts', 'doors/people/store-desk.ts'].map(source)
+
 /** Code of commands that need no database: they answer in half the time of those that do. */
 const light = [
   ...['app/status.ts', 'app/desk.ts', 'doors/people/remote-desk.ts', 'doors/cli/serving/status.ts'],
@@ -128,8 +131,8 @@ async function bundle(folder: string, entry: string, { split }: { readonly split
 }
 
 /**
- * One file for code that every command loads, one for `parley connect`, one for commands without a database, one for the server and
- * `parley bus`, one for people's commands and the server, and one for the server alone.
+ * One file for code that every command loads, one for `parley connect`, one for commands without a database, one for the store, one for the server
+ * and `parley bus`, one for people's commands and the server, and one for the server alone.
  * Left alone the bundler makes a hundred of it, one for each set of commands. None holds more than all who load it need, so that
  * no two files need each other.
  */
@@ -138,6 +141,7 @@ function groups(): CodeSplittingGroup[] {
   const byAll = loaded(() => [program])
   const byConnect = loaded(() => [connect])
   const byLight = loaded(() => light)
+  const byStore = loaded(() => store)
   const byDesk = loaded(() => [desk])
   const byServe = loaded(() => [serve])
   const byBus = loaded(() => [bus])
@@ -151,9 +155,10 @@ function groups(): CodeSplittingGroup[] {
     priority,
   })
   return [
-    group('program', 6, (id, graph) => byAll(graph).has(id)),
-    group('connect', 5, (id, graph) => byConnect(graph).has(id)),
-    group('light', 4, (id, graph) => byLight(graph).has(id)),
+    group('program', 7, (id, graph) => byAll(graph).has(id)),
+    group('connect', 6, (id, graph) => byConnect(graph).has(id)),
+    group('light', 5, (id, graph) => byLight(graph).has(id)),
+    group('store', 4, (id, graph) => byStore(graph).has(id) && byServe(graph).has(id) && byBus(graph).has(id)),
     group('shared', 3, (id, graph) => byServe(graph).has(id) && byBus(graph).has(id)),
     group('desk', 2, (id, graph) => byServe(graph).has(id) && byDesk(graph).has(id)),
     group('server', 1, (id, graph) => byServe(graph).has(id) && !byOthers(graph).has(id)),

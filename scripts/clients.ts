@@ -1,12 +1,24 @@
-/** `npm run clients`: MCP clients that others made call a tool and read a resource at every door, over HTTP and stdio. */
+/**
+ * `npm run clients`: MCP clients that others made call a tool and read a resource at every door, over HTTP and stdio.
+ * `npm run clients -- --wake [--quick] [claude codex …]`: coding agents in tmux, set up by `parley init`, are woken by mail.
+ * `npm run clients -- --record [claude codex gemini]`: the payloads of their hooks become the fixtures of the tests.
+ */
 import { Skipped } from '../bench/peers/python.ts'
 import type { Client } from './clients/client.ts'
 import { doorsOf } from './clients/doors.ts'
 import { inspector, mcporter } from './clients/npm.ts'
 import { startParley } from './clients/parley.ts'
 import { fastmcp, fastmcp2, official } from './clients/python.ts'
+import { wakeClients } from './clients/wake.ts'
 
 const say = (text: string) => void process.stdout.write(`${text}\n`)
+
+const has = (option: string) => process.argv.includes(option)
+if (has('--wake') || has('--record')) {
+  const only = process.argv.slice(2).filter((word) => !word.startsWith('-'))
+  await wakeClients({ only, records: has('--record'), quick: has('--quick') }, say)
+  process.exit()
+}
 
 const parley = await startParley()
 const failures: string[] = []

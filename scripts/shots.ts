@@ -7,6 +7,7 @@ import { type Browser, chromium } from 'playwright-core'
 import { openDatabase } from '../src/app/open.ts'
 import { startServer } from '../src/app/serve.ts'
 import { loadConfig } from '../src/settings/read.ts'
+import { seedBoard } from '../test/support/board.ts'
 import { chromiumArgs, findChromium } from '../test/support/chromium.ts'
 import { TestClock } from '../test/support/clock.ts'
 import { seedHostile } from '../test/support/hostile.ts'
@@ -71,6 +72,7 @@ const worlds: readonly (readonly [Seed, readonly Look[]])[] = [
     async (hub, clock) => {
       await seedHub(hub, clock, Date.now())
       await seedSealed(hub)
+      await seedBoard(hub, clock, Date.now())
     },
     [
       { name: 'light', ...desktop },
@@ -87,6 +89,6 @@ for (const [seed, looks] of worlds) {
   await served.end()
 }
 await browser.close()
-if (process.argv.includes('--readme')) await copyFile(join(to, 'light-home.png'), join(root, 'docs/pages.png'))
+if (process.argv.includes('--readme')) await copyFile(join(to, 'light-agents.png'), join(root, 'docs/pages.png'))
 console.log(`The pictures are in ${to}.`)
 process.exit(0)

@@ -2,6 +2,7 @@
 
 import { access } from './requirements/access.ts'
 import { archive } from './requirements/archive.ts'
+import { asking } from './requirements/asking.ts'
 import { attachments } from './requirements/attachments.ts'
 import { bridge } from './requirements/bridge.ts'
 import { client } from './requirements/client.ts'
@@ -114,6 +115,7 @@ export const requirements = [
   { id: 'all.short-form.error', spec: 'DECISIONS all 1', says: 'The short form answers an error with its code, message, hint and HTTP status.' },
   { id: 'all.names.pattern', spec: 'DECISIONS all 6', says: 'A name is 1 to 100 letters, digits, "_" or "-", beginning with a letter or digit.' },
   { id: 'all.names.case', spec: 'DECISIONS all 6', says: 'Names are compared without case and shown as first written.' },
+  { id: 'all.names.hub', spec: 'DESIGN Callers', says: 'No new agent is called Parley, at any door: the hub signs its notices with it.' },
   { id: 'all.names.broadcast', spec: 'DECISIONS mail 17', says: 'No new agent is called all, everyone, team or broadcast, at any door: nobody could write to it.' },
   { id: 'all.names.alike', spec: 'DECISIONS all 22', says: 'Names that differ only in width, form or invisible characters are one name.' },
   { id: 'all.names.lookalikes', spec: 'DECISIONS all 22', says: 'A new name that looks like another of its project, in whatever script, is refused at every door.' },
@@ -132,6 +134,7 @@ export const requirements = [
   { id: 'all.rpc.malformed', spec: 'DECISIONS all 10', says: 'Malformed JSON is 400 with -32700.' },
   { id: 'all.http.content-type', spec: 'DECISIONS all 10', says: 'A wrong content type is 415.' },
   { id: 'all.http.foreign', spec: 'DECISIONS all 10', says: 'A foreign Origin or Host is 403.' },
+  { id: 'all.http.proxies', spec: 'DECISIONS all 10', says: 'Limits count the client that a trusted proxy names; from anybody else the header is not believed.' },
   { id: 'all.http.agent-name', spec: 'DECISIONS all 10', says: 'An invalid agent name in the path is 400.' },
   { id: 'all.credentials.bearer', spec: 'DECISIONS all 11', says: 'The token is taken from Authorization: Bearer or from X-API-Key.' },
   { id: 'all.credentials.wrong', spec: 'DECISIONS all 11', says: 'Wrong credentials are 401, and so are none where they are needed.' },
@@ -160,6 +163,8 @@ export const requirements = [
   { id: 'all.package.docs', spec: 'DESIGN The stack', says: 'The package carries the docs that its messages name, and its manual page.' },
   { id: 'all.package.size', spec: 'DESIGN The stack', says: 'An installed package takes at most 60 MB with its optional package, the one for pictures.' },
   { id: 'all.package.no-sharp', spec: 'DESIGN The stack', says: 'Without the optional package a picture is refused with a message that names it; everything else works.' },
+  { id: 'cli.health.code', spec: 'mail.md Operational notes', says: '`parley health` ends with 0 if the server is ready, and with 1 if not.' },
+  { id: 'deploy.files.settings', spec: 'post.md 11', says: 'Every variable in the files of `deploy/` is a setting of Parley.' },
   { id: 'deploy.install.dry', spec: 'DESIGN The stack', says: '`deploy/install.sh --dry-run` says what it would do, and makes nothing.' },
   { id: 'deploy.install.runs', spec: 'DESIGN The stack', says: '`deploy/install.sh` installs, makes a token that it shows masked, starts a server and says how to undo it.' },
   { id: 'all.build.missing', spec: 'DECISIONS Packages', says: 'The launcher runs what was built; where nothing was, one message says how to build it.' },
@@ -281,6 +286,7 @@ export const requirements = [
   { id: 'serve.memory.arenas', spec: 'DESIGN Interface', says: 'A server on Linux starts with two arenas of malloc, unless MALLOC_ARENA_MAX says otherwise.' },
   { id: 'serve.memory.rest', spec: 'DESIGN Interface', says: 'A server gives the memory of a busy time back once it rests.' },
   { id: 'serve.stop.signals', spec: 'DESIGN Interface', says: 'SIGTERM and SIGINT end it in good order with exit code 0.' },
+  { id: 'serve.stop.drain', spec: 'mail.md Operational notes', says: 'Draining, it is not ready, serves what still comes, and ends each connection with its answer.' },
   { id: 'serve.stop.waiting', spec: 'DESIGN Interface', says: 'Those who wait when it stops are answered, and lose nothing.' },
   { id: 'serve.log.secrets', spec: 'DECISIONS post 2', says: 'No token, key or message body reaches the log.' },
 
@@ -316,6 +322,7 @@ export const requirements = [
   ...finding,
   ...tooling,
   ...waking,
+  ...asking,
   ...housekeeping,
   ...operations,
   ...steering,

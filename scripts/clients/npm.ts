@@ -14,9 +14,15 @@ const node = process.execPath
 /** npm picks versions by the Node it runs on. */
 const path = `${dirname(node)}:${process.env.PATH ?? ''}`
 
-/** The program of a package, which is installed on first use. */
-async function install(name: string, version: string, bin: string, say: (text: string) => void): Promise<string> {
-  const folder = join(place, `${bin}-${version}`)
+/** The program of a package, which is installed on first use; the newest version where the registry has not the one that is asked for. */
+export async function install(
+  name: string,
+  wanted: string,
+  bin: string,
+  say: (text: string) => void,
+): Promise<{ program: string; version: string }> {
+  const version = (await isThere(name, wanted)) ? wanted : await newest(name)
+  const folder = join(place, name.replace('/', '+'), version)
   const done = join(folder, 'installed')
   if (!existsSync(done)) {
     say(`installing ${name} ${version}`)
@@ -27,11 +33,27 @@ async function install(name: string, version: string, bin: string, say: (text: s
     })
     writeFileSync(done, '')
   }
-  return join(folder, 'node_modules/.bin', bin)
+  return { program: join(folder, 'node_modules/.bin', bin), version }
+}
+
+const view = (...args: string[]): Promise<string> =>
+  promisify(execFile)('npm', ['view', ...args], { env: { ...process.env, PATH: path } }).then(
+    ({ stdout }) => stdout.trim(),
+    () => '',
+  )
+
+/** Installed before, or in the registry. */
+const isThere = async (name: string, version: string): Promise<boolean> =>
+  existsSync(join(place, name.replace('/', '+'), version)) || (await view(`${name}@${version}`, 'version')) === version
+
+async function newest(name: string): Promise<string> {
+  const version = await view(name, 'version')
+  if (version === '') throw new Skipped(`${name} is not in the registry, or there is none`)
+  return version
 }
 
 export async function inspector({ folder }: Parley, say: (text: string) => void): Promise<Client> {
-  const program = await install('@modelcontextprotocol/inspector', '2.12.0', 'mcp-inspector', say)
+  const { program } = await install('@modelcontextprotocol/inspector', '2.12.0', 'mcp-inspector', say)
   const around = { env: { PATH: path, HOME: folder }, cwd: folder }
   return {
     name: 'inspector 2.12.0',
@@ -53,7 +75,7 @@ export async function inspector({ folder }: Parley, say: (text: string) => void)
 }
 
 export async function mcporter({ folder }: Parley, say: (text: string) => void): Promise<Client> {
-  const program = await install('mcporter', '0.12.3', 'mcporter', say)
+  const { program } = await install('mcporter', '0.12.3', 'mcporter', say)
   const around = { env: { PATH: path, HOME: folder }, cwd: folder }
   return {
     name: 'mcporter 0.12.3',

@@ -7,14 +7,17 @@ interface Asked {
   /** Posted as JSON; without one it is a GET. */
   readonly body?: object | undefined
   readonly patienceMs: number
+  /** Ends the question early. */
+  readonly signal?: AbortSignal
 }
 
 /** Throws a Lost where there is no whole answer in time. */
 export async function ask(
   url: string,
-  { headers, body, patienceMs }: Asked,
+  { headers, body, patienceMs, signal: ended }: Asked,
 ): Promise<{ status: number; text: string }> {
-  const signal = AbortSignal.timeout(Math.ceil(patienceMs))
+  const late = AbortSignal.timeout(Math.ceil(patienceMs))
+  const signal = ended === undefined ? late : AbortSignal.any([late, ended])
   const wire = createWire(new URL(url), headers)
   const accept = { accept: 'application/json' }
   const answer = await wire(

@@ -1,6 +1,6 @@
 /** The greeting of `parley serve`: the URLs of the doors, and the one line that connects each client. */
 
-export interface Ready {
+interface Ready {
   readonly version: string
   readonly url: string
   /** HTTP_PUBLIC_URL: how clients on other machines reach it. */

@@ -18,7 +18,7 @@ import { openDatabase, openLog, openOn } from './open.ts'
 import { ownCaller } from './own-caller.ts'
 import { version } from './version.ts'
 
-export interface BusOptions {
+interface BusOptions {
   readonly project?: string | undefined
   readonly agent?: string | undefined
 }
@@ -32,7 +32,7 @@ export async function bus({ config, warnings }: Settings, options: BusOptions): 
   await runBus(config, log, { ...options, stdin, stdout })
 }
 
-export interface BusStreams extends BusOptions {
+interface BusStreams extends BusOptions {
   readonly stdin: Readable
   readonly stdout: Writable
 }

@@ -27,6 +27,15 @@ export interface CommandParts {
   readonly program: () => Promise<Command>
 }
 
+/** A command for people, loaded only where it is asked for. */
+export interface PeoplesCommand {
+  readonly name: string
+  readonly says: string
+  /** Left out of the help: it is for those who change Parley. */
+  readonly hidden?: boolean
+  readonly load: (parts: CommandParts) => Promise<Command>
+}
+
 export async function commandParts(around: Surroundings, program: CommandParts['program']): Promise<CommandParts> {
   let read: Config | undefined
   // Once: a warning is told once as well.

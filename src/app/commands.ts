@@ -2,29 +2,11 @@
 import type { Command } from 'commander'
 import type { OpenDesk } from '../doors/cli/people/person.ts'
 import type { Screen } from '../doors/cli/terminal/screen.ts'
-import type { CommandParts } from './command-parts.ts'
-import { version } from './version.ts'
+import type { PeoplesCommand } from './command-parts.ts'
+import { mailCommands } from './mail-commands.ts'
+import { storeCommands } from './store-commands.ts'
 
-interface PeoplesCommand {
-  readonly name: string
-  readonly says: string
-  /** Left out of the help: it is for those who change Parley. */
-  readonly hidden?: boolean
-  readonly load: (parts: CommandParts) => Promise<Command>
-}
-
-const check = (name: 'lint' | 'typecheck', says: string): PeoplesCommand => ({
-  name,
-  says,
-  hidden: true,
-  load: async ({ screen }) => {
-    const { checkCommand } = await import('../doors/cli/operating/checks.ts')
-    const run = async (write: (text: string) => Promise<void>) => (await import('./checks.ts')).runCheck(name, write)
-    return checkCommand({ name, says, run }, screen)
-  },
-})
-
-const waker = (name: 'wait' | 'hook', says: string): PeoplesCommand => ({
+const waker = (name: 'wait' | 'hook' | 'attach', says: string): PeoplesCommand => ({
   name,
   says,
   load: async (parts) => (await import('./waker-command.ts')).wakerCommand(name, parts),
@@ -44,6 +26,11 @@ export const commands: readonly PeoplesCommand[] = [
     async () => (await import('../doors/cli/people/inbox.ts')).inboxCommand,
   ),
   peoples('read', 'show one message', async () => (await import('../doors/cli/people/reading.ts')).readCommand),
+  peoples(
+    'trace',
+    'show what became of a message',
+    async () => (await import('../doors/cli/people/tracing.ts')).traceCommand,
+  ),
   peoples(
     'send',
     'write to agents as the human overseer',
@@ -76,11 +63,21 @@ export const commands: readonly PeoplesCommand[] = [
     },
   },
   {
+    name: 'health',
+    says: 'ask the server whether it is ready, for containers and scripts',
+    load: async ({ config, screen }) => {
+      const { healthCommand } = await import('../doors/cli/serving/health.ts')
+      return healthCommand(async () => (await import('./health.ts')).healthOf(config()), screen)
+    },
+  },
+  {
     name: 'stop',
     says: 'stop the servers that run on this store',
     load: async ({ config, screen }) => {
       const { stopCommand } = await import('../doors/cli/serving/status.ts')
-      return stopCommand(async () => (await import('./detach.ts')).stopServers(config().STORAGE_ROOT), screen)
+      const stop = async ({ STORAGE_ROOT, DRAIN_SECONDS } = config()) =>
+        (await import('./detach.ts')).stopServers(STORAGE_ROOT, DRAIN_SECONDS)
+      return stopCommand(() => stop(), screen)
     },
   },
   {
@@ -119,8 +116,11 @@ export const commands: readonly PeoplesCommand[] = [
   {
     name: 'topics',
     says: 'follow topics live, write into them, keep them in order',
-    load: async ({ open, openDesk, screen }) =>
-      (await import('../doors/cli/topics/topics.ts')).topicsCommand({ open, openDesk }, screen),
+    load: async ({ open, openDesk, config, screen }) => {
+      const { topicsCommand } = await import('../doors/cli/topics/topics.ts')
+      const { besideStore } = await import('./beside-store.ts')
+      return topicsCommand({ open: besideStore(open, config), openDesk }, screen)
+    },
   },
   {
     name: 'projects',
@@ -145,6 +145,11 @@ export const commands: readonly PeoplesCommand[] = [
     says: 'show which acknowledgements an agent owes: pending, remind, overdue',
     load: async ({ open, config, screen }) =>
       (await import('../doors/cli/mail/acks.ts')).acksCommand(open, () => config().ACK_TTL_SECONDS / 60, screen),
+  },
+  {
+    name: 'loops',
+    says: 'show and end pauses of waking: list, resume',
+    load: async ({ open, screen }) => (await import('../doors/cli/mail/loops.ts')).loopsCommand(open, screen),
   },
   {
     name: 'file_reservations',
@@ -218,74 +223,9 @@ export const commands: readonly PeoplesCommand[] = [
       return loginCommand(open, secret, screen)
     },
   },
+  ...mailCommands,
   waker('wait', 'wait until an agent has mail, for programs that wake it'),
   waker('hook', 'answer a hook of a client that takes only commands'),
-  {
-    name: 'export',
-    says: 'write out a project or a thread, as Markdown or JSON',
-    load: async ({ open, screen }) => (await import('../doors/cli/transfer/transfer.ts')).exportCommand(open, screen),
-  },
-  {
-    name: 'import',
-    says: 'take in a project or a thread that was exported as JSON',
-    load: async ({ make, screen }) => (await import('../doors/cli/transfer/transfer.ts')).importCommand(make, screen),
-  },
-  {
-    name: 'backup',
-    says: 'write the whole store into one file, while servers run',
-    load: async ({ open, config, screen }) => {
-      const { backupCommand } = await import('../doors/cli/operating/backup.ts')
-      const { archiveFolder } = await import('./archive-place.ts')
-      return backupCommand(open, () => ({ archives: archiveFolder(config()), parley: version }), screen)
-    },
-  },
-  {
-    name: 'restore',
-    says: 'make a backup the store of this installation',
-    load: async ({ config, screen }) => {
-      const { restoreCommand } = await import('../doors/cli/operating/restore.ts')
-      return restoreCommand(async (wish) => (await import('./restore.ts')).restoreStore(config(), wish), screen)
-    },
-  },
-  {
-    name: 'clear-and-reset-everything',
-    says: 'delete the database, the archives and the signing key, for good',
-    load: async ({ config, screen }) => {
-      const { clearCommand } = await import('../doors/cli/operating/clear.ts')
-      const { needUnused, removeStore, surveyStore } = await import('./store.ts')
-      const clearing = () => ({
-        survey: () => surveyStore(config()),
-        needUnused: () => needUnused(config()),
-        remove: () => removeStore(config()),
-      })
-      return clearCommand(clearing, screen)
-    },
-  },
-  {
-    name: 'doctor',
-    says: 'look for what is wrong with this installation',
-    load: async ({ settings, screen }) => {
-      const { doctorCommand } = await import('../doors/cli/operating/doctor.ts')
-      const { examine } = await import('./doctor.ts')
-      return doctorCommand(() => examine(settings), screen)
-    },
-  },
-  {
-    name: 'completions',
-    says: 'print the completions of a shell: bash, zsh, fish',
-    load: async ({ program, screen }) => {
-      const { completionsCommand, shapeOf } = await import('../doors/cli/completions.ts')
-      return completionsCommand(async () => shapeOf(await program()), screen)
-    },
-  },
-  check('lint', 'check the style of the source'),
-  check('typecheck', 'check the types of the source'),
-  {
-    name: 'migrate',
-    says: 'bring the database up to date',
-    load: async ({ config, screen }) => {
-      const { migrateCommand } = await import('../doors/cli/operating/migrate.ts')
-      return migrateCommand(async (wish) => (await import('./open.ts')).migrateDatabase(config(), wish), screen)
-    },
-  },
+  waker('attach', 'wake an idle client that has no waiter of its own'),
+  ...storeCommands,
 ]

@@ -4,7 +4,7 @@ import { settings } from '../settings/all.ts'
 import type { Setting } from '../settings/kinds.ts'
 import type { Settings } from '../settings/read.ts'
 
-export interface ShownSetting {
+interface ShownSetting {
   readonly name: string
   readonly value: string
   readonly source: string

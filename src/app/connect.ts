@@ -47,7 +47,7 @@ export function callingOf(options: ConnectOptions, env: Environment, folder: str
   const server = serverOf(options.server || env.PARLEY_SERVER || 'http://127.0.0.1:8765')
   const agent = options.agent || env.AGENT_NAME || undefined
   const credential = credentialOf(listCredentials(credentialsFile(env), server), { server, agent })
-  const door = doorOf(options.door ?? credential?.door)
+  const door = doorOf(options.door, credential?.door)
   const project = options.project ?? credential?.project ?? (door === 'mail' ? gitRoot(folder) : undefined)
   return {
     server,
@@ -56,6 +56,7 @@ export function callingOf(options: ConnectOptions, env: Environment, folder: str
     agent: credential?.agent ?? agent,
     project,
     key: credential?.key,
+    run: env.PARLEY_RUN || undefined,
   }
 }
 
@@ -67,10 +68,14 @@ export function serverOf(given: string): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
 }
 
-export function doorOf(given = 'mail'): ConnectDoor {
-  const door = connectDoors.find((one) => one === given)
-  // The post door has no MCP of its own; its agents read the same mail at the mailbox door.
-  if (door !== undefined || given === 'post') return door ?? 'mailbox'
+/** `invited`: the door of an invitation. The post door has no MCP of its own; its agents read the same mail at the mailbox door. */
+export function doorOf(given: string | undefined, invited = 'mail'): ConnectDoor {
+  const door = connectDoors.find((one) => one === (given ?? (invited === 'post' ? 'mailbox' : invited)))
+  if (door !== undefined) return door
+  if (given === 'post')
+    throw new HubError('INVALID_ARGUMENT', 'The post door speaks REST and no MCP: nothing can be forwarded to it.', {
+      hint: 'Use --door mailbox, where its agents read the same mail, or `parley mailbox`, the client of the post door.',
+    })
   throw new HubError('INVALID_ARGUMENT', `--door must be one of ${connectDoors.join(', ')}.`)
 }
 

@@ -1,8 +1,9 @@
 /** The keys that this user was given by servers: `~/.parley/credentials.json`, which nobody else reads. */
-import { chmodSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { HubError } from '../base/errors.ts'
+import { readKept, unreadable } from '../base/json-file.ts'
 import { nameKey } from '../base/names.ts'
 
 export interface Credential {
@@ -26,6 +27,10 @@ export const credentialsFile = ({ HOME, USERPROFILE }: Environment): string =>
 /** The credentials for one server. */
 export const listCredentials = (file: string, server: string): Credential[] =>
   Object.entries(read(file)[server] ?? {}).map(([agent, rest]) => ({ agent, ...rest }))
+
+/** The credentials for all servers. */
+export const listAllCredentials = (file: string): (Credential & { readonly server: string })[] =>
+  Object.keys(read(file)).flatMap((server) => listCredentials(file, server).map((one) => ({ server, ...one })))
 
 export const findCredential = (file: string, server: string, agent: string): Credential | undefined =>
   listCredentials(file, server).find((one) => nameKey(one.agent) === nameKey(agent))
@@ -51,19 +56,8 @@ export function storeCredential(file: string, server: string, { agent, ...rest }
 export const checkWritable = (file: string): void => write(file, read(file))
 
 function read(file: string): Servers {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
-    throw error
-  }
-  try {
-    const { servers } = JSON.parse(text) as { servers?: Servers }
-    if (typeof servers === 'object' && servers !== null) return servers
-  } catch {
-    // Said below: the text itself may hold keys.
-  }
+  const servers = readKept<Servers>(file, 'servers')
+  if (servers !== unreadable) return servers ?? {}
   throw new HubError('INVALID_ARGUMENT', `${file} cannot be read as JSON with "servers".`, {
     hint: 'Repair the file or move it away; Parley leaves it as it is.',
   })

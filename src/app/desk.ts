@@ -24,7 +24,10 @@ export async function openDesk(
   const url = server === undefined ? config.PARLEY_SERVER : readUrl(server)
   if (url !== undefined) {
     const { remoteDesk } = await import('../doors/people/remote-desk.ts')
-    return remoteDesk(await openRemote(url, credentialFor(url, agent, { config, env })))
+    const { secret, agent: holder } = credentialFor(url, agent, { config, env })
+    if (holder !== undefined && agent === undefined)
+      stderr.write(`As the agent ${holder}, with the key that \`parley join\` stored for ${url}.\n`)
+    return remoteDesk(await openRemote(url, secret))
   }
   if (agent !== undefined)
     throw new HubError('INVALID_ARGUMENT', '--agent is about a key at a server.', {
@@ -64,22 +67,25 @@ function credentialFor(
   url: string,
   agent: string | undefined,
   { config, env }: { config: Config; env: Surroundings['env'] },
-): string | undefined {
+): { readonly secret: string | undefined; readonly agent?: string } {
   const { PARLEY_API_KEY } = config
   const held = listCredentials(credentialsFile(env), url)
-  if (agent !== undefined) return needHeld(url, agent, held).key
+  if (agent !== undefined) return stored(needHeld(url, agent, held))
   const secret = PARLEY_API_KEY ?? tokenFor(url, config)
-  if (secret !== undefined) return secret
+  if (secret !== undefined) return { secret }
   const [only, ...others] = held
   if (others.length > 0)
     throw new HubError('INVALID_ARGUMENT', `You hold several keys at ${url}.`, {
       hint: `Pass --agent with one of: ${held.map((one) => one.agent).join(', ')}.`,
     })
-  if (only !== undefined || isHere(url)) return only?.key
+  if (only !== undefined) return stored(only)
+  if (isHere(url)) return { secret: undefined }
   throw new HubError('UNAUTHENTICATED', `There is no token and no key for ${url}.`, {
     hint: `As its operator, set PARLEY_SERVER=${url} and keep its token in this machine's token file (\`parley token show\` there prints it); as an agent, \`parley join\` an invitation.`,
   })
 }
+
+const stored = ({ agent, key }: Credential) => ({ secret: key, agent })
 
 function needHeld(url: string, agent: string, held: readonly Credential[]): Credential {
   const found = held.find((one) => nameKey(one.agent) === nameKey(agent))

@@ -53,12 +53,15 @@ export async function serveDetached(
   })
 }
 
-/** Told to stop, a server ends its calls within five seconds; the servers that are still there after ten are returned. */
-export async function stopServers(root: string): Promise<{ stopped: RunningServer[]; left: RunningServer[] }> {
+/** Told to stop, a server drains, then ends its calls within five seconds; the servers that are still there after ten are returned. */
+export async function stopServers(
+  root: string,
+  drainSeconds: number,
+): Promise<{ stopped: RunningServer[]; left: RunningServer[] }> {
   const servers = listRunning(root)
   for (const { pid } of servers) process.kill(pid, 'SIGTERM')
   const stillThere = () => listRunning(root).filter(({ pid }) => servers.some((server) => server.pid === pid))
-  for (let tries = 0; tries < 200 && stillThere().length > 0; tries++) await pause(50)
+  for (let tries = 0; tries < 20 * (10 + drainSeconds) && stillThere().length > 0; tries++) await pause(50)
   const left = stillThere()
   return { stopped: servers.filter(({ pid }) => !left.some((server) => server.pid === pid)), left }
 }

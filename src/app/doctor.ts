@@ -21,6 +21,7 @@ import { ConfigError, type Settings } from '../settings/read.ts'
 import { signingKeyFault } from '../settings/sessions.ts'
 import { archiveFolder } from './archive-place.ts'
 import { databaseFiles, databaseUrl, storageName } from './database-place.ts'
+import { clientFindings } from './doctor-clients.ts'
 import { type Check, fault, ok, warning } from './findings.ts'
 import { ChangesMissing, lossAt } from './loss.ts'
 import { port } from './port-check.ts'
@@ -172,17 +173,23 @@ async function* database(config: Config): Check {
         faults.length === 0
           ? ok('database', `${name} is sound${loss === undefined ? '' : ' but for that'}`)
           : fault('database', `${name} is damaged: ${faults.join('; ')}.`, advice)
-      return faults.length === 0 ? [sound, ...(await schema(look)), ...(await times(look))] : [sound]
+      return faults.length === 0 ? [sound, ...(await inside(look))] : [sound]
     })
     return
   }
   const db = await openDb(place.url)
   try {
     yield ok('database', `${name} answers`)
-    yield* await db.snapshot(async (reader) => [...(await schema(reader)), ...(await times(reader))])
+    yield* await db.snapshot(inside)
   } finally {
     await db.close()
   }
+}
+
+async function inside(reader: Reader): Promise<Finding[]> {
+  const findings = await schema(reader)
+  if ((await schemaState(reader, migrations)) !== 'current') return findings
+  return [...findings, ...(await times(reader)), ...(await clientFindings(reader, systemClock.now()))]
 }
 
 async function schema(reader: Reader): Promise<Finding[]> {
@@ -220,7 +227,6 @@ async function schema(reader: Reader): Promise<Finding[]> {
 const aheadMs = 60_000
 
 async function times(reader: Reader): Promise<Finding[]> {
-  if ((await schemaState(reader, migrations)) !== 'current') return []
   const [row] = await reader.all<{ at: number | null }>(
     sql`SELECT MAX(at) AS at FROM (SELECT at FROM changes ORDER BY id DESC LIMIT 100) AS newest`,
   )

@@ -6,7 +6,7 @@ import { collisionsOf, heldByOthers, stagedPaths } from '../guard/judging.ts'
 import type { Looked } from './guard-file.ts'
 
 /** The process around it, or what a test puts in its place. */
-export interface Commit {
+interface Commit {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   say(text: string): void

@@ -2,27 +2,28 @@
 import { pause, systemClock } from '../base/clock.ts'
 import { ask, parsed } from './asking.ts'
 import { type Around, type Asked, written } from './waker.ts'
-import { callingOf } from './waker-calling.ts'
+import { callingOf, hasOwnEnv, type WakerCalling } from './waker-calling.ts'
 import { readInput } from './waker-input.ts'
 
 /** Since the process began: a client's turn waits for all of it. */
 const mostMs = 900
 
 export async function hook(asked: Asked, { env, stdin, stdout }: Around): Promise<number> {
-  const calling = callingOf(asked, env)
+  const calling = callingOf(asked, env, { bySession: true, ownEnv: hasOwnEnv(asked.words[0]) })
   const leftMs = Math.max(mostMs - systemClock.monotonic(), 0)
   const late = pause(leftMs).then(() => undefined)
-  const answer = await Promise.race([answerTo(asked, calling, { stdin, leftMs }).catch(() => undefined), late])
+  const answering = async () => answerTo(asked.words, calling, { input: await readInput(stdin, leftMs), leftMs })
+  const answer = await Promise.race([answering().catch(() => undefined), late])
   await written(stdout, `${answer ?? '{}'}\n`)
   return 0
 }
 
-async function answerTo(
-  { words }: Asked,
-  { server, headers, named }: ReturnType<typeof callingOf>,
-  { stdin, leftMs }: { stdin: Around['stdin']; leftMs: number },
+/** The answer of the hooks door to a payload, for `client` and `event`; undefined where it has none that a client could take. */
+export async function answerTo(
+  words: readonly string[],
+  { server, headers, named }: WakerCalling,
+  { input, leftMs }: { readonly input: string; readonly leftMs: number },
 ): Promise<string | undefined> {
-  const input = await readInput(stdin, leftMs)
   const body = input.trim() === '' ? {} : parsed(input)
   if (typeof body !== 'object' || body === null) return undefined
   const path = words.map(encodeURIComponent).join('/')

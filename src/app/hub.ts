@@ -14,7 +14,7 @@ import { openRemoteToolsOf } from './remote-tools.ts'
 import { taskStore } from './tasks.ts'
 import { version } from './version.ts'
 
-export interface HubOptions {
+interface HubOptions {
   readonly agent?: string
   readonly project?: string
 }

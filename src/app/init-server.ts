@@ -7,8 +7,9 @@ import type { Reached } from '../client-settings/setup.ts'
 import type { InitOptions } from '../doors/cli/operating/init.ts'
 import { type ConnectDoor, targetOf } from '../doors/connect/target.ts'
 import type { Config } from '../settings/all.ts'
+import { ask } from './asking.ts'
 import { doorOf, serverOf } from './connect.ts'
-import { credentialOf, credentialsFile, listCredentials } from './credentials.ts'
+import { type Credential, credentialOf, credentialsFile, listCredentials } from './credentials.ts'
 import { listRunning } from './running.ts'
 
 interface Around {
@@ -23,17 +24,21 @@ export interface ServerChoice {
   readonly door: ConnectDoor
   readonly agent: string | undefined
   readonly project: string | undefined
+  /** For hooks, which call the server themselves. */
+  readonly origin: string
+  readonly held: Credential | undefined
+  readonly needsKey: boolean
   readonly todo: readonly string[]
 }
 
-export function serverFor(options: InitOptions, { places, checkout, config }: Around): ServerChoice {
+export async function serverFor(options: InitOptions, { places, checkout, config }: Around): Promise<ServerChoice> {
   const local = options.server === undefined ? localServer(config()) : undefined
   const url = serverOf(options.server ?? local?.url ?? '')
   const credential = credentialOf(listCredentials(credentialsFile(places.env), url), {
     server: url,
     agent: options.agent,
   })
-  const door = doorOf(options.door ?? credential?.door)
+  const door = doorOf(options.door, credential?.door)
   const project = options.project === undefined ? undefined : projectOf(options.project)
   if (credential !== undefined) {
     const named = ['connect', '--server', url, '--agent', credential.agent]
@@ -46,18 +51,19 @@ export function serverFor(options: InitOptions, { places, checkout, config }: Ar
     ]
     return {
       server: { by: 'stdio', command: command ?? '', args },
-      url,
-      door,
-      agent: credential.agent,
-      project,
-      todo: [],
+      ...{ url, door, agent: credential.agent, project, todo: [] },
+      ...{ origin: url, held: credential, needsKey: true },
     }
   }
   const mailPath = local?.mailPath ?? '/mcp'
   const { agent } = options
   const target = targetOf({ server: url, door, mailPath, agent, project: undefined, key: undefined })
   const server: Reached = { by: 'http', url: target.url.href, namesAgent: door !== 'mail' && agent !== undefined }
-  return { server, url: target.url.href, door, agent, project, todo: steps(url, local) }
+  const needsKey = takesKeysAlone(url, local)
+  return {
+    ...{ server, url: target.url.href, door, agent, project, todo: await steps(url, { local, needsKey }) },
+    ...{ origin: url, held: undefined, needsKey },
+  }
 }
 
 /** A program of ours that the clients can start, whatever their working folder. */
@@ -92,17 +98,36 @@ function localServer(config: Config): LocalServer {
   return { url, mailPath: HTTP_PATH, running: running !== undefined, open }
 }
 
-function steps(url: string, local: LocalServer | undefined): string[] {
+function takesKeysAlone(url: string, local: LocalServer | undefined): boolean {
   const near = /^(localhost|\[::1\]|127\..*)$/.test(new URL(url).hostname)
+  return (local === undefined && !near) || local?.open === false
+}
+
+async function steps(
+  url: string,
+  { local, needsKey }: { local: LocalServer | undefined; needsKey: boolean },
+): Promise<string[]> {
   return [
-    ...(local !== undefined && !local.running ? ['Start the server: parley serve --detach'] : []),
-    ...((local === undefined && !near) || local?.open === false
+    ...(local !== undefined && !local.running && !(await answers(url))
+      ? ['Start the server: parley serve --detach']
+      : []),
+    ...(needsKey
       ? [
           `No key for ${url} is stored here, and it takes calls with a key alone: join by an invitation (parley join LINK), then run init again.`,
         ]
       : []),
   ]
 }
+
+/** Long enough for a server of this machine, and short for a person. */
+const patienceMs = 500
+
+/** A server of another store, or one that this user did not start, is one all the same. */
+const answers = (url: string): Promise<boolean> =>
+  ask(`${url}/health/liveness`, { headers: {}, patienceMs }).then(
+    ({ status }) => status === 200,
+    () => false,
+  )
 
 /** A folder, or the slug of a project. */
 const projectOf = (given: string): string =>

@@ -15,11 +15,12 @@ import type { Initialising, InitOptions, InitPlan } from '../doors/cli/operating
 import type { Config } from '../settings/all.ts'
 import { homeOf, initRecord, recordFile } from './clients-set-up.ts'
 import { gitPlaces, trackedFiles } from './init-git.ts'
+import { hookingFor, keepKeyFiles } from './init-hooks.ts'
 import { serverFor } from './init-server.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-export interface InitSurroundings {
+interface InitSurroundings {
   readonly env: Environment
   readonly checkout?: string | undefined
   readonly config: () => Config
@@ -39,14 +40,18 @@ export function initialising(around: InitSurroundings): Initialising {
       const asked = wanted.length > 0 ? wanted : installedClients(places)
       const userOnly = scope === 'here' ? asked.filter((name) => clientOf(name).here === undefined) : []
       const chosen = asked.filter((name) => !userOnly.includes(name))
-      const { server, url, door, agent, project, todo } = serverFor(options, { ...around, places })
+      const choice = await serverFor(options, { ...around, places })
+      const { server, url, door, agent, project } = choice
+      const hooking = options.hooks === false ? undefined : hookingFor(choice, { scope, places, hold: options.hold })
       const setup: Setup = {
-        ...{ scope, places, server, agent, project, allow: options.allow ?? false },
+        ...{ scope, places, server, agent, project, allow: options.allow ?? false, hooking: hooking?.hooking },
         guidance: door === 'mail',
         excludeFile: git?.exclude,
       }
       const files = await planFiles(chosen, setup, { key, planning })
-      const given = { scope, agent, allow: setup.allow, by: server.by }
+      const hooked = hooking !== undefined
+      const given = { scope, agent, allow: setup.allow, by: server.by, hooks: hooked, hold: options.hold ?? false }
+      const todo = [...choice.todo, ...(hooking?.todo ?? [])]
       const steps = chosen.flatMap((client) =>
         clientOf(client)
           .todo(given)
@@ -57,7 +62,10 @@ export function initialising(around: InitSurroundings): Initialising {
         todo: chosen.length === 0 ? [] : [...todo.map((says) => ({ client: '', says })), ...steps],
       }
     },
-    carryOut: ({ files, folder }) => carryOut(files, { recordFile: recordFile(env), within: within(folder) }),
+    carryOut({ files, folder }) {
+      const done = carryOut(files, { recordFile: recordFile(env), within: within(folder) })
+      return [...done, ...keepKeyFiles(env)]
+    },
   }
 }
 
@@ -87,7 +95,7 @@ async function planFiles(
   { key, planning }: { key: string; planning: Planning },
 ): Promise<PlannedFile[]> {
   const all = chosen.flatMap((name) => wantedFiles(name, setup))
-  const settings = all.filter(({ format }) => format === 'json' || format === 'toml')
+  const settings = all.filter(({ format }) => format === 'json' || format === 'toml' || format === 'script')
   const tracked =
     setup.excludeFile === undefined
       ? []

@@ -10,6 +10,8 @@ import { createLog, type Log, type LogOutput } from '../base/log.ts'
 import { createMetrics } from '../base/metrics.ts'
 import { type Hub, onClose, openHub, type Rules } from '../core/hub/hub.ts'
 import { storeId } from '../core/hub/public-ids.ts'
+import { rankBy } from '../core/messages/groups.ts'
+import { freeFirst } from '../core/presence/free-first.ts'
 import { echoing } from '../db/echo.ts'
 import { migrate, schemaState } from '../db/migrate.ts'
 import { migrations } from '../db/migrations/all.ts'
@@ -84,6 +86,7 @@ export async function openOn(database: Db, config: Config, log: Log, { remoteToo
   const clock = systemClock
   const limits = {
     mailboxDepth: config.MAILBOX_MAX_DEPTH,
+    mailboxAttempts: config.MAILBOX_MAX_ATTEMPTS,
     waitMs: Math.round(config.MAX_WAIT_SECONDS * 1000),
     waitsPerAgent: config.WAITS_PER_AGENT,
     waitsTotal: config.WAITS_TOTAL,
@@ -106,6 +109,7 @@ export async function openOn(database: Db, config: Config, log: Log, { remoteToo
       archive,
       remoteTools,
     })
+    rankBy(hub, freeFirst)
     onClose(hub, async () => llm?.close())
     onClose(hub, async () => remoteTools?.close())
     return hub
@@ -148,7 +152,14 @@ const rulesOf = (config: Config): Rules => ({
   worktreesApart: config.PROJECT_PER_WORKTREE,
   inboxLeases: config.FILE_RESERVATIONS_ENFORCEMENT_ENABLED,
   overdueMs: config.ACK_TTL_SECONDS * 1000,
-  waking: { confirmMs: config.WAKE_CONFIRM_SECONDS * 1000, remindMs: config.WAKE_REMIND_SECONDS * 1000 },
+  stuckMs: config.STUCK_AFTER_SECONDS * 1000,
+  waking: {
+    confirmMs: config.WAKE_CONFIRM_SECONDS * 1000,
+    remindMs: config.WAKE_REMIND_SECONDS * 1000,
+    loopTurns: config.LOOP_MAX_TURNS,
+    loopPerHour: config.LOOP_MAX_PAIR_PER_HOUR,
+  },
+  broadcastMost: config.BROADCAST_MAX,
   inboxQuota: config.QUOTA_ENABLED && config.QUOTA_INBOX_LIMIT_COUNT > 0 ? config.QUOTA_INBOX_LIMIT_COUNT : undefined,
   attachments: {
     convert: config.CONVERT_IMAGES,

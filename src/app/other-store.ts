@@ -1,29 +1,30 @@
 /** Tells people that the server on the port of their settings works on another store than the one they look into. */
 import { statSync } from 'node:fs'
-import { get } from 'node:http'
+import { createWire } from '../doors/connect/wire.ts'
 import { listRunning } from './running.ts'
 
 /** Nobody waits longer for a warning. */
 const patienceMs = 500
 
 /** The id of its store, as readiness tells it; undefined where no Parley answers, or an older one. */
-export function storeOfServer(url: string): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const request = get(new URL('/health/readiness', url), { agent: false, timeout: patienceMs }, (response) => {
-      response.resume()
-      const { [storeHeader]: id } = response.headers
-      resolve(typeof id === 'string' ? id : undefined)
-    })
-    request.on('timeout', () => request.destroy())
-    request.on('error', () => resolve(undefined))
-  })
+async function storeOfServer(url: string): Promise<string | undefined> {
+  const wire = createWire(new URL('/health/readiness', url), { connection: 'close' })
+  try {
+    const { headers, messages } = await wire({ method: 'GET', headers: {}, signal: AbortSignal.timeout(patienceMs) })
+    // Read to its end: a connection that is left open would keep the command from ending.
+    for await (const _ of messages());
+    const { [storeHeader]: id } = headers
+    return typeof id === 'string' ? id : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** A copy of a database has the id of the first: of SQLite the file is told apart, too. */
 export const markOf = (id: string, place: { dialect: string; file?: string }): string =>
   place.file === undefined ? id : `${id}-${statSync(place.file, { throwIfNoEntry: false })?.ino ?? 0}`
 
-export const storeHeader = 'x-parley-store'
+const storeHeader = 'x-parley-store'
 
 interface Looking {
   readonly storageRoot: string

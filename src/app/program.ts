@@ -1,7 +1,9 @@
 /** The command line: reads what is asked for, and turns failures into one message and an exit code. */
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { HubError } from '../base/errors.ts'
 import { boundHeap } from '../base/heap.ts'
+import { nearest } from '../base/nearest.ts'
+import { echo } from '../base/text.ts'
 import { Fault } from '../db/faults.ts'
 import { ConfigError, readSettings } from '../settings/read.ts'
 import { type CommandParts, commandParts, type Surroundings } from './command-parts.ts'
@@ -18,6 +20,11 @@ const storageFaults: ReadonlySet<string | undefined> = new Set(
 export async function runProgram(args: readonly string[], around: Surroundings): Promise<number | undefined> {
   try {
     const program = await createProgram(args, around)
+    const stranger = unknownInHelp(program, args)
+    if (stranger !== undefined) {
+      around.stderr.write(stranger)
+      return 1
+    }
     await program.parseAsync(args, { from: 'user' })
     return undefined
   } catch (error) {
@@ -139,7 +146,45 @@ export async function createProgram(args: readonly string[], around: Surrounding
       program.addCommand(await load(await parts), { hidden })
     } else program.command(name, { hidden }).description(says)
   }
+  takeBothWords(program)
   return program
+}
+
+/** `parley help frob` and `parley frob --help` ask for a command that is not there: the whole help would not say so. */
+function unknownInHelp(program: Command, args: readonly string[]): string | undefined {
+  const words = args[0] === 'help' ? args.slice(1) : asksForHelp(args) ? args : []
+  let [command, path] = [program, 'parley']
+  for (const word of words) {
+    if (word === 'help') continue
+    if (word.startsWith('-') || command.commands.length === 0) return undefined
+    const found = command.commands.find((one) => one.name() === word || one.aliases().includes(word))
+    if (found === undefined) {
+      const names = command.commands.map((one) => one.name())
+      const meant = nearest(word, names, 1).map((name) => ` Did you mean ${name}?`)
+      return `error: there is no command '${echo(word)}'.${meant.join('')}\n\`${path} --help\` lists the commands.\n`
+    }
+    ;[command, path] = [found, `${path} ${word}`]
+  }
+  return undefined
+}
+
+const asksForHelp = (args: readonly string[]): boolean => {
+  const end = args.indexOf('--')
+  return (end < 0 ? args : args.slice(0, end)).some((word) => word === '--help' || word === '-h')
+}
+
+/** `--yes` and `--force`: where one goes on without asking, or over what is there, the other is taken silently. */
+function takeBothWords(command: Command): void {
+  for (const [shown, other] of [
+    ['yes', 'force'],
+    ['force', 'yes'],
+  ] as const) {
+    const flags = command.options.map((option) => option.attributeName())
+    if (!flags.includes(shown) || flags.includes(other)) continue
+    command.addOption(new Option(`--${other}`).hideHelp())
+    command.on(`option:${other}`, () => command.setOptionValue(shown, true))
+  }
+  for (const each of command.commands) takeBothWords(each)
 }
 
 interface ServeOptions {

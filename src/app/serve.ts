@@ -29,7 +29,7 @@ import { busPath, busScope } from '../doors/bus/holder.ts'
 import type { Streams } from '../doors/cli/terminal/screen.ts'
 import { mountHooks } from '../doors/hooks/door.ts'
 import { createApp, listen } from '../doors/http/app.ts'
-import { boundConnections } from '../doors/http/connections.ts'
+import { boundConnections, stopListening } from '../doors/http/connections.ts'
 import { createGuard } from '../doors/http/guard.ts'
 import { createWrongKeys } from '../doors/http/wrong-keys.ts'
 import { hubDoor } from '../doors/hub/door.ts'
@@ -46,6 +46,7 @@ import { emitUsage, Usage } from '../doors/mcp/usage.ts'
 import { mountPeople } from '../doors/people/door.ts'
 import { mountPost } from '../doors/post/door.ts'
 import { mountSockets } from '../doors/post/sockets/mount.ts'
+import { mountRuns } from '../doors/runs/door.ts'
 import { mountWeb } from '../doors/web/door.ts'
 import type { Config } from '../settings/all.ts'
 import type { Settings } from '../settings/read.ts'
@@ -61,16 +62,16 @@ import { openRemoteToolsOf } from './remote-tools.ts'
 import { noteRunning } from './running.ts'
 import { keepSecret } from './secret.ts'
 import { openSignIn } from './sign-in.ts'
+import { stopOnSignal } from './stop-on-signal.ts'
 import { taskStore } from './tasks.ts'
 import { version } from './version.ts'
 
 /** The memory of a silent session is freed after this; its token stays good. */
 const sessionIdleMs = 15 * 60_000
 
-/** Running calls have this long to end, then half-sent requests to come in; SIGTERM promises an exit within five seconds. */
+/** Running calls have this long to end, then half-sent requests to come in (stop-on-signal.ts promises an exit within five seconds). */
 const graceMs = 3000
 const lateMs = 1000
-const exitMs = 4500
 
 export async function serve(
   { config, warnings }: Settings,
@@ -85,7 +86,7 @@ export async function serve(
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'a failure that nobody waited for'))
   const server = await startServer(config, log, { acceptLoss })
   giveBackAtRest(systemClock)
-  stopOnSignal(server.stop, log)
+  stopOnSignal(server, { drainMs: config.DRAIN_SECONDS * 1000, log })
   noteRunning(config.STORAGE_ROOT, { url: server.url, version, started: new Date(systemClock.now()).toISOString() })
   stdout.write(`${server.missing === undefined ? banner({ version, ...server }) : notReady({ version, ...server })}\n`)
 }
@@ -148,9 +149,11 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
       guess(hub, itself, guessing, async () => ({ wrong })),
     )
     let archiving: Archiving | undefined
+    let draining = false
     const app = createApp({
       wrongKeys,
       host: config.HTTP_HOST,
+      trustedProxies: config.HTTP_TRUSTED_PROXIES,
       ...signIn,
       bearerToken: config.HTTP_BEARER_TOKEN,
       allowLocalUnauthenticated: config.HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED,
@@ -161,6 +164,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
       requestsShown: config.HTTP_REQUEST_LOG_ENABLED,
       metrics,
       ready: () => hub.ready(),
+      stopping: () => draining,
       warnings: () => archiving?.trouble() ?? [],
       store: () => storeMark(hub, config),
       refresh: async () => {
@@ -178,6 +182,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
     mountJoin(app, hub, { publicUrl, mailPath })
     mountPeople(app, hub)
     mountHooks(app, hub)
+    mountRuns(app, hub)
     mountSockets(app, hub, {
       wrongKeys,
       guard: createGuard({ host: config.HTTP_HOST, ...signIn }),
@@ -203,7 +208,15 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
       unguarded: config.HTTP_BEARER_TOKEN === undefined && !isLoopback(config.HTTP_HOST),
       nameless: config.HTTP_PUBLIC_URL === undefined && !isLoopback(config.HTTP_HOST),
       missing,
+      /** From now on balancers learn at /health/readiness to send nothing more; requests that still come are served, and end their connection. */
+      drain() {
+        draining = true
+        app.server.prependListener('request', (_request, response) => {
+          response.shouldKeepAlive = false
+        })
+      },
       async stop() {
+        if (draining) await stopListening(app)
         // Once every answer is out, what stays open is a request that does not come whole, or a client that does not read.
         const cutOff = () => clock.after(lateMs, () => app.server.closeAllConnections())
         void engine.close().then(cutOff, (error: unknown) => {
@@ -263,25 +276,3 @@ function urlOf({ address, family, port }: AddressInfo): string {
 }
 
 const isLoopback = (host: string): boolean => /^(localhost|\[?::1\]?|127\..*)$/i.test(host)
-
-/** The first signal stops in good order, a second one at once. Calls left after the promised time are cut off. */
-function stopOnSignal(stop: () => Promise<void>, log: Log): void {
-  let stopping = false
-  const onSignal = (signal: NodeJS.Signals) => {
-    if (stopping) process.exit(1)
-    stopping = true
-    log.info({ signal }, 'stopping')
-    systemClock.after(exitMs, () => {
-      log.warn('stopping takes too long; what is left is cut off')
-      process.exit(0)
-    })
-    stop().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error({ err: error }, 'stopping failed')
-        process.exit(1)
-      },
-    )
-  }
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
-}

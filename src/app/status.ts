@@ -2,9 +2,10 @@
 import { existsSync } from 'node:fs'
 import { parseDatabaseUrl } from '../db/url.ts'
 import type { Status } from '../doors/cli/serving/status.ts'
+import type { WaitingList } from '../doors/words/desk.ts'
 import type { Config } from '../settings/all.ts'
 import { archiveFolder } from './archive-place.ts'
-import { ask } from './asking.ts'
+import { ask, parsed } from './asking.ts'
 import { clientsSetUp } from './clients-set-up.ts'
 import { databaseFiles, databaseUrl, sizeOf, storageName } from './database-place.ts'
 import { listRunning, type RunningServer } from './running.ts'
@@ -18,6 +19,8 @@ export async function statusOf(config: Config, env: NodeJS.ProcessEnv): Promise<
     listRunning(config.STORAGE_ROOT).map(async (server) => ({ server, figures: await figuresOf(server, config) })),
   )
   const unread = servers.find(({ figures }) => figures.unread !== undefined)?.figures.unread
+  // Each process of the store knows of all.
+  const agents = servers.find(({ figures }) => figures.agents !== undefined)?.figures.agents
   const place = parseDatabaseUrl(databaseUrl(config))
   const files = [...(place.dialect === 'sqlite' ? databaseFiles(place.file) : []), archiveFolder(config)]
   return {
@@ -31,6 +34,7 @@ export async function statusOf(config: Config, env: NodeJS.ProcessEnv): Promise<
     ...(place.dialect === 'sqlite' && {
       bytes: files.filter((path) => existsSync(path)).reduce((sum, path) => sum + sizeOf(path), 0),
     }),
+    ...(agents !== undefined && { agents }),
     ...(unread !== undefined && { unread }),
     clients: clientsSetUp(env),
   }
@@ -40,12 +44,17 @@ async function figuresOf({ url }: RunningServer, { HTTP_BEARER_TOKEN: token }: C
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const get = (path: string) => ask(`${url}${path}`, { headers, patienceMs })
   try {
-    const [ready, { text }] = await Promise.all([get('/health/readiness'), get('/metrics')])
+    const [ready, { text }, waiting] = await Promise.all([
+      get('/health/readiness'),
+      get('/metrics'),
+      get('/people/waiting'),
+    ])
     const figure = (name: string): number | undefined => {
       const [, value] = new RegExp(`^${name} (\\d+)`, 'm').exec(text) ?? []
       return value === undefined ? undefined : Number(value)
     }
-    return { ready: ready.status === 200, waiting: figure('parley_waiting'), unread: figure('parley_unread') }
+    const agents = waiting.status === 200 ? (parsed(waiting.text) as WaitingList).agents : undefined
+    return { ready: ready.status === 200, waiting: figure('parley_waiting'), unread: figure('parley_unread'), agents }
   } catch {
     return { ready: false }
   }

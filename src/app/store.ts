@@ -19,13 +19,13 @@ import { noStore } from './open.ts'
 import { notesFolder } from './running.ts'
 import { tokenFile } from './token.ts'
 
-export interface Holding {
+interface Holding {
   readonly path: string
   readonly bytes: number
 }
 
 /** Everything that is there, and how much it is. */
-export interface Survey {
+interface Survey {
   /** The name of the database, as a person may read it. */
   readonly database: string
   /** Of SQLite, its files; the tables of PostgreSQL are on its server. */

@@ -1,4 +1,4 @@
-/** Where `parley wait` and `parley hook` call, as whom, and with which key or token. */
+/** Where `parley wait`, `hook` and `attach` call, as whom, and with which key or token. */
 import { HubError } from '../base/errors.ts'
 import { envFile, settingsFiles } from '../settings/files.ts'
 import { folder, serverUrl } from '../settings/kinds.ts'
@@ -10,18 +10,29 @@ export interface WakerCalling {
   readonly server: string
   readonly headers: Readonly<Record<string, string>>
   /** For the query of a request. */
-  readonly named: { readonly agent: string; readonly project?: string }
+  readonly named: { readonly agent?: string; readonly project?: string }
 }
 
 type Named = Readonly<Record<string, string | undefined>>
 
-export function callingOf({ options, checkout }: Asked, env: Around['env']): WakerCalling {
+interface Known {
+  /** Whether the server may know the agent by the session. */
+  readonly bySession: boolean
+  /** False where the environment is that of another window. */
+  readonly ownEnv?: boolean
+}
+
+export function callingOf(
+  { options, checkout }: Asked,
+  env: Around['env'],
+  { bySession, ownEnv = true }: Known = { bySession: false },
+): WakerCalling {
   const settings = readFew(env, checkout)
   const server = urlOf(text(options.server) ?? settings.PARLEY_SERVER ?? '127.0.0.1:8765')
-  const name = text(options.agent) ?? (env.AGENT_NAME || undefined)
+  const name = text(options.agent) ?? ((ownEnv && env.AGENT_NAME) || undefined)
   const credential = credentialOf(listCredentials(credentialsFile(env), server), { server, agent: name })
   const agent = name ?? credential?.agent
-  if (agent === undefined)
+  if (agent === undefined && !bySession)
     throw new HubError('INVALID_ARGUMENT', 'Nobody says which agent it is for.', {
       hint: 'Pass --agent NAME, or set AGENT_NAME.',
     })
@@ -30,9 +41,12 @@ export function callingOf({ options, checkout }: Asked, env: Around['env']): Wak
   return {
     server,
     headers: secret === undefined ? {} : { authorization: `Bearer ${secret}` },
-    named: project === undefined ? { agent } : { agent, project },
+    named: { ...(agent !== undefined && { agent }), ...(project !== undefined && { project }) },
   }
 }
+
+/** The windows of Codex share a process with the environment of the first one. */
+export const hasOwnEnv = (client: string | undefined): boolean => client !== 'codex'
 
 const text = (given: string | boolean | undefined): string | undefined =>
   typeof given === 'string' && given !== '' ? given : undefined

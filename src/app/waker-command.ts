@@ -1,4 +1,4 @@
-/** `parley wait` and `parley hook` in the help, the manual page and the completions of shells. */
+/** `parley wait`, `hook` and `attach` in the help, the manual page and the completions of shells. */
 import { type Command, CommanderError } from 'commander'
 import { examples, newCommand } from '../doors/cli/commands.ts'
 import type { CommandParts } from './command-parts.ts'

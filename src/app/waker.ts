@@ -1,10 +1,11 @@
-/** `parley wait` and `parley hook`: a program of its own, which loads little and runs on Node 20, because clients wait for it. */
+/** `parley wait`, `hook` and `attach`: a program of its own, which loads little and runs on Node 20, because clients wait for it. */
 
 import { existsSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { HubError } from '../base/errors.ts'
+import { attach } from './attach.ts'
 import { hook } from './hook.ts'
 import { wait } from './wait.ts'
 import { type WakerName, wakerCommands } from './waker-options.ts'
@@ -28,10 +29,9 @@ const root = new URL('../../', import.meta.url)
 
 /** The exit code. */
 export async function waker(args: readonly string[], around: Around): Promise<number> {
-  const name: WakerName = args[0] === 'hook' ? 'hook' : 'wait'
+  const name = nameOf(args[0])
   try {
-    const asked = read(name, args.slice(1))
-    return await (name === 'hook' ? hook(asked, around) : wait(asked, around))
+    return await programs[name](read(name, args.slice(1)), around)
   } catch (error) {
     if (name === 'hook') await written(around.stdout, '{}\n')
     await written(around.stderr, `${explain(error)}\n`)
@@ -39,6 +39,10 @@ export async function waker(args: readonly string[], around: Around): Promise<nu
     return name === 'hook' ? 0 : 1
   }
 }
+
+const programs = { wait, hook, attach } as const satisfies Record<WakerName, unknown>
+
+const nameOf = (given: string | undefined): WakerName => (given === 'hook' || given === 'attach' ? given : 'wait')
 
 const heard = new WeakSet<Writable>()
 

@@ -20,7 +20,7 @@ import { type Commit, isShown, type Owner, Repository } from './repository.ts'
 import { ownFolder } from './slots.ts'
 
 /** A place in the feed of changes. */
-export interface FeedPosition {
+interface FeedPosition {
   readonly tx: number
   readonly id: number
 }

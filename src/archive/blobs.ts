@@ -6,7 +6,7 @@ import { threadId } from 'node:worker_threads'
 import { constants, deflateRawSync } from 'node:zlib'
 import { adler32, type Sha } from './objects.ts'
 
-export interface Bytes {
+interface Bytes {
   readonly size: number
   readonly parts: AsyncIterable<Uint8Array>
 }

@@ -18,7 +18,7 @@ export interface DigestEntry {
   readonly stored: readonly string[]
 }
 
-export interface Thread {
+interface Thread {
   readonly name: string
   /** Of a topic. */
   readonly topic?: { readonly name: string; readonly closedAt: number | undefined; readonly reason: string | undefined }

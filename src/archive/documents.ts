@@ -9,7 +9,7 @@ export interface Party {
 }
 
 /** An attachment of a message. Inline images may stand in its body. */
-export type Enclosure =
+type Enclosure =
   | { readonly kind: 'link'; readonly uri: string }
   | ({ readonly mediaType: string; readonly original?: string | undefined } & (
       | { readonly kind: 'inline'; readonly dataUri: string | undefined; readonly sha1?: string | undefined }
@@ -112,7 +112,7 @@ function enclosureOf(one: Enclosure, body: string) {
   return { type, media_type, ...(sha1 !== undefined && { sha1 }), ...content, ...kept }
 }
 
-export interface ProfileFacts {
+interface ProfileFacts {
   readonly id: number
   readonly name: string
   readonly program: string
@@ -138,7 +138,7 @@ export const profileText = (profile: ProfileFacts, home: Home): string =>
     inception_ts: iso(profile.createdAt),
   })
 
-export interface LeaseFacts {
+interface LeaseFacts {
   readonly id: number
   readonly agent: string
   readonly exclusive: boolean

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 
 const monthOf = (at: number): string => new Date(at).toISOString().slice(0, 7).replace('-', '/')
 
-export interface Dated {
+interface Dated {
   readonly id: number
   readonly createdAt: number
 }

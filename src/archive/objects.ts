@@ -2,7 +2,7 @@
 import { createHash, hash } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
 
-export type ObjectType = 'commit' | 'tree' | 'blob'
+type ObjectType = 'commit' | 'tree' | 'blob'
 
 export interface GitObject {
   readonly type: ObjectType

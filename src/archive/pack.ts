@@ -13,7 +13,7 @@ interface Entry {
 }
 
 /** The version before, as far as it stands in this pack. */
-export interface Base {
+interface Base {
   readonly sha: Sha
   readonly length: number
   readonly edits: readonly Edit[]

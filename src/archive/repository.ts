@@ -46,7 +46,7 @@ export interface Owner {
 }
 
 /** The last line of every commit that Parley makes. */
-export const mark = ({ id }: Pick<Owner, 'id'>): string => `Archive: ${id}`
+const mark = ({ id }: Pick<Owner, 'id'>): string => `Archive: ${id}`
 
 export const branch = 'refs/heads/main'
 

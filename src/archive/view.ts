@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { tryGit } from './git.ts'
 import { type Noun, readSlots, slotsOf } from './slots.ts'
 
-export interface CommitFacts {
+interface CommitFacts {
   readonly sha: string
   readonly at: number
   readonly summary: string

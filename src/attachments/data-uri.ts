@@ -1,6 +1,6 @@
 /** Data URIs: files that stand in the text itself. */
 
-export interface DataUri {
+interface DataUri {
   /** In lower case, without parameters. */
   readonly mediaType: string
   readonly bytes: Buffer

@@ -24,7 +24,7 @@ export async function findFolder(path: string): Promise<Folder | undefined> {
   }
 }
 
-export interface Reading {
+interface Reading {
   /** Bytes of the largest file that is read. */
   readonly most: number
   /** Folders and files, with links followed, that are never read. */

@@ -26,10 +26,13 @@ export async function isSystemFolder(folder: string): Promise<boolean> {
   const above = dirname(folder)
   if (above === folder || shared.includes(folder) || homes.includes(above)) return true
   if (systemTrees.some((tree) => isSameOrWithin(tree, folder))) return true
+  return (await homeFolders()).some((home) => isSameOrWithin(folder, home))
+}
+
+/** The home folder of the user, as it is named and with links followed. */
+export async function homeFolders(): Promise<string[]> {
   const home = homeFolder()
-  if (home === undefined) return false
-  const real = await realpath(home).catch(() => home)
-  return isSameOrWithin(folder, home) || isSameOrWithin(folder, real)
+  return home === undefined ? [] : [home, await realpath(home).catch(() => home)]
 }
 
 export function homeFolder(): string | undefined {

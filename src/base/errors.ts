@@ -80,11 +80,13 @@ export type Reason =
   | 'no_broadcast'
   | 'no_files'
   | 'no_recipient'
+  | 'no_repository'
   | 'no_reply_target'
   | 'no_target'
   | 'oneself'
   | 'only_reads'
   | 'read_only'
+  | 'run_over'
   | 'too_heavy'
 
 interface Details {

@@ -38,8 +38,8 @@ test('The new space of a server does not grow while it starts, and a little whil
   expect(starting).toBeLessThan(12e6)
   expect(working).toBeGreaterThan(16e6)
   expect(working).toBeLessThanOrEqual(32 << 20)
-  expect(worker).toBeGreaterThan(4e6)
-  expect(worker).toBeLessThanOrEqual(8 << 20)
+  expect(worker).toBeGreaterThan(8e6)
+  expect(worker).toBeLessThanOrEqual(16 << 20)
 })
 
 test('A collection at rest gives back old objects too, without holding up the program for it', () => {

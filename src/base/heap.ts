@@ -11,10 +11,10 @@ import type { Clock } from './clock.ts'
 const heap = {
   /** MB of both halves for new objects, in the main thread. Half as much cost 3 to 5 % of the processor time of a call. */
   mostNew: 32,
-  /** MB of one half, from which a worker starts. From V8's own 1 MB it could not grow while the main thread is held: searches took 1.5 of the time. */
-  workerHalf: 4,
-  /** Percent that may come on top of what lives before old objects are collected: 47 MB of them instead of 106. With 50 a send took 7 to 23 % longer. */
-  growing: 100,
+  /** MB of one half, from which a worker starts. With 4 a search took 1.1 to 1.25 of the time, and from V8's own 1 MB, which cannot grow while the main thread is held, 1.5. */
+  workerHalf: 8,
+  /** Percent that may come on top of what lives before old objects are collected. With 100 a server under mixed traffic has 25 to 45 MB more, and a send takes 4 to 10 % less. */
+  growing: 50,
 } as const
 
 /** Of a worker: V8 divides it by three. */

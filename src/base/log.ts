@@ -26,7 +26,7 @@ export const secretFields = [
 
 const paths = secretFields.flatMap((field) => [`["${field}"]`, `*["${field}"]`])
 
-export interface LogOptions {
+interface LogOptions {
   readonly level: string
   readonly json: boolean
   /** In colours, with the details of an entry below it; else each entry is one plain line. */

@@ -19,7 +19,7 @@ export const nouns = words(`
 `)
 
 /** A whole number from 0 to below `count`, by chance. */
-export type Pick = (count: number) => number
+type Pick = (count: number) => number
 
 /** One of several thousand names. Past some attempts to find a free one, a number behind it makes room for more. */
 export function memorableName(pick: Pick, attempt = 0): string {

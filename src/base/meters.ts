@@ -11,7 +11,7 @@ interface Naming<Label extends string> {
 }
 
 /** One value: of a counter or a gauge. */
-export class Value {
+class Value {
   value = 0
 
   inc(by = 1): void {
@@ -32,7 +32,7 @@ export class Value {
 }
 
 /** How many values were at most so large, for each of some bounds. */
-export class Distribution {
+class Distribution {
   readonly #bounds: readonly number[]
   /** For each bound, and one more for what is above all of them. */
   readonly #counts: number[]

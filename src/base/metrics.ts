@@ -36,6 +36,9 @@ export function createMetrics() {
       .labels(),
     waiting: meters.gauge({ name: 'parley_waiting', help: 'Calls that wait for something to happen.' }).labels(),
     sockets: meters.gauge({ name: 'parley_sockets', help: 'Open WebSockets of agents.' }).labels(),
+    loopsPaused: meters
+      .counter({ name: 'parley_loops_paused_total', help: 'Pauses of waking by the loop guard.' })
+      .labels(),
     unread: meters.gauge({ name: 'parley_unread', help: 'Deliveries not read yet.' }).labels(),
   }
 }

@@ -27,6 +27,9 @@ const broadcasts: ReadonlySet<string> = new Set(['all', 'everyone', 'team', 'bro
 /** A name that a newcomer tries in order to reach all at once: no door sends to it, so no new agent has it (all.recipients.broadcast). */
 export const isBroadcast = (name: string): boolean => broadcasts.has(nameKey(name))
 
+/** The sender of Parley's own notices: no other agent may have this name. */
+export const hubName = 'Parley'
+
 /** The sender of messages from people: no agent may have this name. */
 export const overseer = 'HumanOverseer'
 

@@ -1,4 +1,5 @@
 /** The shape of a client's row: where its settings are, how it writes a server down, and what it can carry. */
+import type { HooksOf } from './hooks.ts'
 import type { Edit, Format, Json } from './shapes.ts'
 
 /** The name of the server in every settings file. */
@@ -49,6 +50,8 @@ export interface Client {
   /** It says by itself, in MCP roots, which folder it works in. */
   readonly sendsRoots?: true
   readonly allow?: Allowing
+  /** Hooks that tell it of mail and wake it. Absent where it has no way in. */
+  readonly hooks?: HooksOf
   /** The file that it reads before it works: in a folder, and for the user. */
   readonly guidance: { readonly here: string; readonly user?: (places: Places) => string }
   /** One line that does the same by hand, where the client has a command for it. */
@@ -62,4 +65,6 @@ interface Given {
   readonly agent: string | undefined
   readonly allow: boolean
   readonly by: 'http' | 'stdio'
+  readonly hooks: boolean
+  readonly hold: boolean
 }

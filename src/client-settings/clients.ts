@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Client, type HttpServer, type Places, type Scope, type Site, serverName } from './client.ts'
+import { claudeHooks, codexHooks, geminiHooks, opencodeHooks } from './hooks.ts'
 import type { Json } from './shapes.ts'
 
 const commandAndArgs = (command: string, args: readonly string[]): Json => ({ command, args })
@@ -9,8 +10,18 @@ const commandAndArgs = (command: string, args: readonly string[]): Json => ({ co
 const json = (file: string, ...path: string[]): Site => ({ file, format: 'json', path })
 
 const claudeFolder = ({ home, env }: Places): string => env.CLAUDE_CONFIG_DIR || join(home, '.claude')
+/** Of this machine alone: the file of a folder that is shared is settings.json. */
+const claudeSettings = (places: Places, scope: Scope): string =>
+  scope === 'user' ? join(claudeFolder(places), 'settings.json') : join(places.folder, '.claude', 'settings.local.json')
 const claudeJson = ({ home, env }: Places): string => join(env.CLAUDE_CONFIG_DIR || home, '.claude.json')
 const codexFolder = ({ home, env }: Places): string => env.CODEX_HOME || join(home, '.codex')
+const codexSite = (places: Places, scope: Scope): Site => ({
+  file: join(scope === 'user' ? codexFolder(places) : join(places.folder, '.codex'), 'config.toml'),
+  format: 'toml',
+  path: ['mcp_servers'],
+})
+const geminiSite = ({ home, folder }: Places, scope: Scope): Site =>
+  json(join(scope === 'user' ? home : folder, '.gemini', 'settings.json'), 'mcpServers')
 const configFolder = ({ home, env }: Places): string => env.XDG_CONFIG_HOME || join(home, '.config')
 const openclawFolder = ({ home }: Places): string => join(home, '.openclaw')
 
@@ -60,40 +71,46 @@ export const clients = {
     agentVariable: '${AGENT_NAME:-}',
     allow: {
       elsewhere: (places, scope) => ({
-        file:
-          scope === 'user'
-            ? join(claudeFolder(places), 'settings.json')
-            : join(places.folder, '.claude', 'settings.local.json'),
+        file: claudeSettings(places, scope),
         format: 'json',
         edit: { kind: 'item', path: ['permissions', 'allow'], value: `mcp__${serverName}__*` },
       }),
     },
+    hooks: (places, scope, hooking) => claudeHooks(claudeSettings(places, scope), hooking),
     guidance: { here: 'CLAUDE.md', user: (places) => join(claudeFolder(places), 'CLAUDE.md') },
     byHand: (server) =>
       `claude mcp add --scope user --transport http ${serverName} ${server.url}${headerFlags('--header', server)}`,
-    todo: ({ scope, agent }) => [
+    todo: ({ scope, agent, hooks }) => [
       ...named('AGENT_NAME=alice claude', agent),
       ...(scope === 'here' ? ['Start it in this folder: these settings are for no other.'] : []),
-      'In a window that is open: /mcp, then reconnect.',
+      hooks
+        ? 'Start its windows anew: hooks are read at the start. For the tools alone: /mcp, then reconnect.'
+        : 'In a window that is open: /mcp, then reconnect.',
     ],
   },
   codex: {
     title: 'Codex',
     programs: ['codex'],
     traces: ['.codex'],
-    user: (places) => ({ file: join(codexFolder(places), 'config.toml'), format: 'toml', path: ['mcp_servers'] }),
-    here: ({ folder }) => ({ file: join(folder, '.codex', 'config.toml'), format: 'toml', path: ['mcp_servers'] }),
+    user: (places) => codexSite(places, 'user'),
+    here: (places) => codexSite(places, 'here'),
     http: ({ url, headers }) => ({ url, ...(headers && { http_headers: headers }) }),
     stdio: commandAndArgs,
     // No variable: its windows share a process that keeps the environment of the first one.
     allow: { inEntry: { default_tools_approval_mode: 'approve' } },
+    hooks: (places, scope, hooking) => codexHooks(codexSite(places, scope), hooking),
     guidance: { here: 'AGENTS.md', user: (places) => join(codexFolder(places), 'AGENTS.md') },
     byHand: ({ url }) => `codex mcp add ${serverName} --url ${url}`,
-    todo: ({ scope, agent, by }) => [
+    todo: ({ scope, agent, by, hooks }) => [
       ...(scope === 'here' ? ['Trust the folder when it asks: it reads .codex/config.toml only then.'] : []),
       ...renamed('codex', agent),
       ...(by === 'http'
         ? [`A second agent in the same folder: codex -c mcp_servers.${serverName}.http_headers.X-Parley-Agent=NAME`]
+        : []),
+      ...(hooks
+        ? [
+            'Trust the hooks when its window asks at your first prompt ("Trust all and continue"): before that they do nothing, and codex exec skips them silently. A new init asks again.',
+          ]
         : []),
     ],
   },
@@ -101,20 +118,22 @@ export const clients = {
     title: 'Gemini CLI',
     programs: ['gemini'],
     traces: ['.gemini'],
-    user: ({ home }) => json(join(home, '.gemini', 'settings.json'), 'mcpServers'),
-    here: ({ folder }) => json(join(folder, '.gemini', 'settings.json'), 'mcpServers'),
+    user: (places) => geminiSite(places, 'user'),
+    here: (places) => geminiSite(places, 'here'),
     http: ({ url, headers }) => ({ httpUrl: url, ...(headers && { headers }) }),
     stdio: commandAndArgs,
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the client puts it in
     agentVariable: '${AGENT_NAME:-}',
     sendsRoots: true,
     allow: { inEntry: { trust: true } },
+    hooks: (places, scope, hooking) => geminiHooks(geminiSite(places, scope), hooking),
     guidance: { here: 'GEMINI.md', user: ({ home }) => join(home, '.gemini', 'GEMINI.md') },
     byHand: (server) =>
       `gemini mcp add --scope user --transport http${headerFlags('-H', server)} ${serverName} ${server.url}`,
-    todo: ({ agent }) => [
+    todo: ({ agent, hooks, hold }) => [
       ...named('AGENT_NAME=alice gemini', agent),
       'Trust the folder when it asks: it leaves servers off in folders that are not trusted.',
+      ...(hooks && !hold ? ['Start it in tmux: an idle window is woken by keys there, and has no other way in.'] : []),
     ],
   },
   opencode: {
@@ -134,8 +153,16 @@ export const clients = {
         edit: { kind: 'entry', path: ['permission', `${serverName}_*`], value: 'allow' },
       }),
     },
+    hooks: (places, scope, hooking) =>
+      opencodeHooks(
+        scope === 'user' ? join(configFolder(places), 'opencode') : join(places.folder, '.opencode'),
+        hooking,
+      ),
     guidance: { here: 'AGENTS.md', user: (places) => join(configFolder(places), 'opencode', 'AGENTS.md') },
-    todo: ({ agent }) => named('AGENT_NAME=alice opencode', agent),
+    todo: ({ agent, hooks }) => [
+      ...named('AGENT_NAME=alice opencode', agent),
+      ...(hooks ? ['Start it anew: plugins are read at the start.'] : []),
+    ],
   },
   openclaw: {
     title: 'OpenClaw',
@@ -146,8 +173,11 @@ export const clients = {
     http: ({ url, headers }) => ({ url, transport: 'streamable-http', ...(headers && { headers }) }),
     stdio: commandAndArgs,
     guidance: { here: 'AGENTS.md', user: (places) => join(openclawFolder(places), 'workspace', 'AGENTS.md') },
-    todo: ({ agent, allow }) => [
+    todo: ({ agent, allow, hooks }) => [
       ...renamed('openclaw', agent),
+      ...(hooks
+        ? [`To be woken: parley attach openclaw --agent ${agent ?? 'NAME'}, with the token of its hooks.`]
+        : []),
       ...allowedThere('its tool policy', allow),
       'Restart its gateway: openclaw gateway restart.',
     ],

@@ -1,7 +1,7 @@
 /** The rule by which edits are put into the text of a settings file, brought up to date, and taken out again. */
 import { isDeepStrictEqual } from 'node:util'
 import { type Edit, type Format, type Json, LeaveAlone, type Placed, type SettingsText } from './shapes.ts'
-import { markedLines, markedText } from './text/blocks.ts'
+import { markedLines, markedScript, markedText } from './text/blocks.ts'
 import { jsonText } from './text/json.ts'
 import { tomlText } from './text/toml.ts'
 
@@ -10,6 +10,7 @@ const formats: Readonly<Record<Format, SettingsText>> = {
   toml: tomlText,
   markdown: markedText,
   lines: markedLines,
+  script: markedScript,
 }
 
 export interface Edited {
@@ -32,20 +33,42 @@ export function putEdits(
   const placed: Placed[] = []
   const left = new Set<string>()
   let text = start
+  let refused = false
   for (const edit of edits) {
     const own = known.find((one) => placeOf(one.edit) === placeOf(edit))
+    // Hooks and permissions are for the server of the same file: without it they would be for nothing.
+    if (refused && edit.kind === 'item' && own === undefined) continue
     try {
       const done = putEdit(format, text, { edit, own })
       text = done.text
       if (done.placed !== undefined) placed.push(done.placed)
       if (done.left !== undefined) left.add(done.left)
+      refused ||= edit.kind === 'entry' && done.left !== undefined
     } catch (error) {
       if (!(error instanceof LeaveAlone)) throw error
       left.add(error.message)
+      refused ||= edit.kind === 'entry'
       if (own !== undefined) placed.push(own)
     }
   }
-  return { text, placed, left: [...left] }
+  return { text, placed: withHolders(placed, known), left: [...left] }
+}
+
+/** Objects and lists that were made for one edit hold others too: they go with the last of them. */
+function withHolders(placed: readonly Placed[], known: readonly Placed[]): Placed[] {
+  const made = new Set([...known, ...placed].flatMap(({ edit, holders }) => holdersOf(edit).slice(0, holders)))
+  return placed.map(({ edit }) => {
+    const all = holdersOf(edit)
+    const others = all.findIndex((holder) => !made.has(holder))
+    return { edit, holders: others < 0 ? all.length : others }
+  })
+}
+
+/** The objects and lists around an edit, the innermost first. */
+function holdersOf(edit: Edit): string[] {
+  if (edit.kind === 'block') return []
+  const inner = edit.kind === 'item' ? edit.path.length : edit.path.length - 1
+  return Array.from({ length: inner }, (_, outer) => JSON.stringify(edit.path.slice(0, inner - outer)))
 }
 
 interface Put {

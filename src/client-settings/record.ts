@@ -1,7 +1,7 @@
 /** The record of what init has put into which files: `clients.json` in the user's folder of Parley. It holds no secret. */
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { readKept, unreadable } from '../base/json-file.ts'
 import { removeMade, replaceFile } from './files.ts'
 import { type Format, LeaveAlone, type Placed } from './shapes.ts'
 
@@ -35,19 +35,8 @@ export type InitRecord = Readonly<Record<string, RecordedFile>>
 export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 export function readRecord(file: string): InitRecord {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
-    throw error
-  }
-  try {
-    const { files } = JSON.parse(text) as { files?: InitRecord }
-    if (typeof files === 'object' && files !== null) return files
-  } catch {
-    // Said below.
-  }
+  const files = readKept<InitRecord>(file, 'files')
+  if (files !== unreadable) return files ?? {}
   throw new LeaveAlone(`${file} cannot be read: it is the record of what init wrote. Mend it or move it away`)
 }
 

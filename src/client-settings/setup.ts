@@ -4,6 +4,7 @@ import { dirname, join, relative, sep } from 'node:path'
 import { agentsBlock } from './agents-block.ts'
 import { type Client, type HttpServer, type Places, type Scope, serverName } from './client.ts'
 import { type ClientName, clientOf } from './clients.ts'
+import type { Hooking } from './hook-lines.ts'
 import type { WantedFile } from './plan.ts'
 import type { Edit, Json } from './shapes.ts'
 
@@ -25,6 +26,8 @@ export interface Setup {
   /** Given by hand: it stands in every URL. */
   readonly project: string | undefined
   readonly allow: boolean
+  /** Absent where no hooks are wanted. */
+  readonly hooking?: Hooking | undefined
   /** Whether agents are told about the mail in AGENTS.md or CLAUDE.md. */
   readonly guidance: boolean
   /** The list of files that git passes over on this machine alone; undefined outside of a repository. */
@@ -32,7 +35,7 @@ export interface Setup {
 }
 
 export function wantedFiles(name: ClientName, setup: Setup): WantedFile[] {
-  const { scope, places, allow, excludeFile } = setup
+  const { scope, places, allow, hooking, excludeFile } = setup
   const client = clientOf(name)
   const site = scope === 'user' ? client.user(places) : client.here?.(places)
   if (site === undefined) return []
@@ -46,6 +49,8 @@ export function wantedFiles(name: ClientName, setup: Setup): WantedFile[] {
     const { edit, ...where } = elsewhere
     settings.push({ client: name, ...where, edits: [edit] })
   }
+  const hooks = hooking && client.hooks?.(places, scope, hooking)
+  if (hooks !== undefined) settings.push({ client: name, ...hooks })
   const block: Edit = { kind: 'block', ...agentsBlock }
   const guidance = guidanceFile(client, setup)
   return [

@@ -9,13 +9,22 @@ export interface Block {
   readonly lines: readonly string[]
 }
 
+/** One of a list that others share. */
+export interface Item {
+  readonly kind: 'item'
+  readonly path: readonly string[]
+  readonly value: Json
+  /** An item with one of these texts in it is this one, as somebody has changed it. */
+  readonly marks?: readonly string[]
+}
+
 /** A property that is ours alone, an item of a list that others share (a permission, a hook), or a marked block of lines. */
 export type Edit =
   | { readonly kind: 'entry'; readonly path: readonly string[]; readonly value: Json }
-  | { readonly kind: 'item'; readonly path: readonly string[]; readonly value: Json }
+  | Item
   | ({ readonly kind: 'block' } & Block)
 
-export type Format = 'json' | 'toml' | 'markdown' | 'lines'
+export type Format = 'json' | 'toml' | 'markdown' | 'lines' | 'script'
 
 /** An edit in a file, with the number of objects and lists that were made to hold it: they go with it. */
 export interface Placed {
@@ -25,6 +34,13 @@ export interface Placed {
 
 /** The text of a file cannot be edited, or must not be: it is left as it is, and the message says why. */
 export class LeaveAlone extends Error {}
+
+/** The place of an item among its list: as it was written, else as somebody has changed it; -1 where it is not. */
+export function indexOfItem(list: readonly Json[], { value, marks = [] }: Item): number {
+  const texts = list.map((one) => JSON.stringify(one))
+  const same = texts.indexOf(JSON.stringify(value))
+  return same >= 0 ? same : texts.findIndex((text) => marks.some((mark) => text.includes(mark)))
+}
 
 /** One way to write settings down. Each throws LeaveAlone where the text cannot be read. */
 export interface SettingsText {

@@ -2,7 +2,7 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { Dialect, Reader } from './port.ts'
 
-export interface Capabilities {
+interface Capabilities {
   /** Transactions write beside each other: rows have to be locked, and a lower id may become visible after a higher one. */
   readonly concurrentWriters: boolean
   /** A statement can be a transaction by itself: many units of work sent as one statement cost one round trip. */

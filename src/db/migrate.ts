@@ -15,7 +15,7 @@ export interface Migration {
 }
 
 /** `newer` and `foreign` databases are left as they are. */
-export type SchemaState = 'empty' | 'behind' | 'current' | 'newer' | 'foreign'
+type SchemaState = 'empty' | 'behind' | 'current' | 'newer' | 'foreign'
 
 export const migrationsTable = 'parley_migrations'
 

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { HubError } from '../base/errors.ts'
 
-export type DatabasePlace = { dialect: 'sqlite'; file: string } | { dialect: 'postgres'; url: string }
+type DatabasePlace = { dialect: 'sqlite'; file: string } | { dialect: 'postgres'; url: string }
 
 /** The specs write SQLAlchemy's URLs, which name a driver after a `+`: it is taken as the engine that it drives. */
 export function parseDatabaseUrl(databaseUrl: string): DatabasePlace {

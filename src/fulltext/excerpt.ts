@@ -9,7 +9,7 @@ export interface Excerpt {
   readonly matches: readonly Match[]
 }
 
-export type Match = readonly [from: number, to: number]
+type Match = readonly [from: number, to: number]
 
 const width = 160
 /** How much of it stands before the first match. */

@@ -3,7 +3,7 @@
 /** Fields that are no words of a message: they choose among messages, and are taken out before words are looked for. */
 const filterFields = ['to', 'project'] as const
 
-export type FilterField = (typeof filterFields)[number]
+type FilterField = (typeof filterFields)[number]
 
 export interface QueryToken {
   readonly text: string

@@ -1,7 +1,7 @@
 /** The language of search: terms, "phrases", prefix*, AND OR NOT, -term, parentheses, field:term. Anything else is literal text. */
 import { wordsOf } from './words.ts'
 
-export const fields = ['subject', 'body', 'from', 'thread'] as const
+const fields = ['subject', 'body', 'from', 'thread'] as const
 
 export type Field = (typeof fields)[number]
 
@@ -32,7 +32,7 @@ const minPrefix = 2
 const maxPrefixes = 3
 
 /** A query as it is read. */
-export interface Reading {
+interface Reading {
   /**
    * Undefined if there is nothing to look for: no word at all, or only what must not be there. Of `a OR NOT b`, which fits
    * nearly everything, `a` is looked for.

@@ -34,7 +34,7 @@ export function rank(messages: readonly Counted[]): Ranked[] {
     .sort((a, b) => b.score - a.score || b.id - a.id)
 }
 
-export interface Tally {
+interface Tally {
   /** How often each phrase occurs, in the order of the phrases. */
   readonly counts: readonly number[]
   /** In words. */

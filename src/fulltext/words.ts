@@ -36,7 +36,7 @@ const tooLong = (word: string): boolean => word.length > wordLength
 
 const cut = (word: string): string => (tooLong(word) ? [...word].slice(0, wordLength).join('') : word)
 
-export interface Span {
+interface Span {
   readonly words: readonly string[]
   readonly start: number
   readonly end: number

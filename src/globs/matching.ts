@@ -16,7 +16,7 @@ const ascii = 128
 const slash = 0x2f
 
 /** A path as it is read: its code points, with a slash behind each segment. */
-export type ReadPath = readonly number[]
+type ReadPath = readonly number[]
 
 export const readPath = (path: string): ReadPath => Array.from(`${path}/`, (character) => character.codePointAt(0) ?? 0)
 

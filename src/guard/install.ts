@@ -8,7 +8,7 @@ import { findRepository, pathMappingOf, type Repository, sharesHooks } from './r
 /** The settings that an installation of Parley gives to all its guards. */
 export interface Installation extends Programs, Pick<Carried, 'storage_root' | 'database' | 'server'> {}
 
-export interface Guarded {
+interface Guarded {
   readonly slug: string
   readonly key: string
 }
@@ -70,7 +70,7 @@ export async function uninstallHook(folder: string): Promise<boolean> {
   return true
 }
 
-export interface HookState {
+interface HookState {
   readonly hook: string
   readonly top: string
   /** Undefined if no guard is installed. */

@@ -15,7 +15,7 @@ export interface Held {
   readonly expiresAt: number
 }
 
-export interface Collision {
+interface Collision {
   readonly lease: Held
   /** As git names them, from the top of the repository. */
   readonly paths: readonly string[]

@@ -32,6 +32,7 @@ async function ask(cwd: string, ...what: string[]): Promise<string> {
     return stdout.replace(/\n$/, '')
   } catch (error) {
     throw new HubError('INVALID_ARGUMENT', `${cwd} is not a working folder of a Git repository: ${reasonOf(error)}`, {
+      reason: 'no_repository',
       hint: 'Name the absolute path of a checkout on the machine of the server, with git installed there.',
       cause: error,
     })

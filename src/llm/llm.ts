@@ -24,6 +24,8 @@ export interface LlmOptions {
 export interface Asking {
   readonly system: string
   readonly prompt: string
+  /** Drawn at random for this prompt: a remembered answer to the same prompt with another one is taken. */
+  readonly boundary?: string | undefined
   readonly model?: string | undefined
   readonly signal?: AbortSignal | undefined
   /** Whether the answer is what was asked for. One that cannot be used is not remembered: the next may be better. */
@@ -72,9 +74,10 @@ export function createLlm(options: LlmOptions, { log, clock, answers }: LlmParts
   }
 
   return {
-    async complete({ system, prompt, model = usual, signal, usable = () => true }) {
+    async complete({ system, prompt, boundary = '', model = usual, signal, usable = () => true }) {
       const question = { system, prompt, model, temperature, maxTokens }
-      const key = createHash('sha256').update(JSON.stringify(question)).digest('base64')
+      const asked = boundary === '' ? question : { ...question, prompt: prompt.replaceAll(boundary, '') }
+      const key = createHash('sha256').update(JSON.stringify(asked)).digest('base64')
       const began = clock.monotonic()
       const known = await answers.recall(key)
       const answer = known === undefined ? await ask(question, signal) : { text: known, sent: 0, received: 0 }

@@ -1,6 +1,6 @@
 /** The URL of a Redis: one server, a Cluster, or a master that Sentinels know. */
 
-export interface RedisNode {
+interface RedisNode {
   readonly host: string
   readonly port: number
 }

@@ -11,7 +11,7 @@ import { parseRedisUrl } from './address.ts'
 import { createRedisClient, type RedisClient } from './clients.ts'
 
 /** A nil reply is null. */
-export type Reply = string | number | null | Reply[]
+type Reply = string | number | null | Reply[]
 
 export interface Redis {
   /** Rejects when Redis refuses the command, is away, or gives no reply in time; the message holds no part of the URL. */

@@ -15,7 +15,7 @@ import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio'
 import type { Clock } from '../base/clock.ts'
 import { killGroup, onProcessExit } from '../base/processes.ts'
 
-export interface ProgramOptions {
+interface ProgramOptions {
   readonly command: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>

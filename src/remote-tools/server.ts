@@ -39,7 +39,7 @@ const freshMs = 5 * 60_000
 /** A handshake has several steps, each of which may take as long as a call, and not all of which end by themselves. */
 const handshakeSteps = 3
 
-export interface Remote {
+interface Remote {
   /** As they were when the server was last there. */
   tools(): readonly RemoteTool[]
   call(tool: RemoteTool, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult>

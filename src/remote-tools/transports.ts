@@ -4,7 +4,7 @@ import type { Transport } from '@modelcontextprotocol/client'
 import type { Clock } from '../base/clock.ts'
 import type { RemoteServer } from './config.ts'
 
-export interface TransportOptions {
+interface TransportOptions {
   readonly clock: Clock
   /** The calls that run: an answer that grows too large ends the one it belongs to, or all where that cannot be told. */
   readonly calls: RunningCalls

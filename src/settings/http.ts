@@ -31,8 +31,14 @@ export const httpSettings = {
   HTTP_ALLOWED_ORIGINS: list('', origin).says(
     'Web sites, separated by commas and written like `https://name:port`, whose pages may call this server. A page needs no entry if its host and port are those it calls; pages of any other site are refused.',
   ),
+  HTTP_TRUSTED_PROXIES: list('', network).says(
+    'Addresses and networks, separated by commas, of your own proxies (`127.0.0.1, 10.0.0.0/8`). A request that comes from one counts for limits as of the client that `X-Forwarded-For` names; from any other address the header is not believed. It never gives a right.',
+  ),
   HTTP_WRONG_KEYS_PER_MINUTE: count(100).says(
     'Wrong keys or tokens that one address may send in a minute; further ones get 429 until the minute is over. 0 means no limit. Correct keys are never delayed.',
+  ),
+  DRAIN_SECONDS: number(0, { min: 0, max: 300 }).says(
+    'Seconds that a server told to stop goes on serving, while `/health/readiness` says 503: time for a load balancer to send its requests to other nodes. 5 is enough for most; 0 stops at once.',
   ),
   HTTP_REQUEST_LOG_ENABLED: flag(false).says(
     'Whether each HTTP request is logged at level info: method, path without its query, status and milliseconds. Otherwise it is logged at level debug.',
@@ -46,6 +52,15 @@ function hostName(raw: string): string {
   const plain = isIP(bare) !== 0 || (/^[\p{L}\p{N}_-]+(\.[\p{L}\p{N}_-]+)*\.?$/u.test(bare) && isIP(read ?? '') === 0)
   if (read === undefined || !plain) throw new Error('must list host names such as hub.example, without scheme or port')
   return bare
+}
+
+function network(raw: string): string {
+  const [address = '', prefix, ...more] = raw.split('/')
+  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+  const fits = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= most)
+  if (most < 0 || !fits || more.length > 0)
+    throw new Error('must list addresses or networks such as 10.0.0.1 or 10.0.0.0/8')
+  return raw
 }
 
 export function origin(raw: string): string {

@@ -30,13 +30,21 @@ const isUnknown = (name: string): boolean => !Object.hasOwn(settings, name)
 /** Never with the value, which may be a secret; a name that could steer a terminal is quoted. */
 const shown = (name: string): string => (/^[A-Za-z0-9_]{1,60}$/.test(name) ? name : JSON.stringify(name.slice(0, 60)))
 
+/** How many letters of a word another has nowhere: a count that is cheap, and never above the distance. */
+function lacking(word: string, other: string): number {
+  let count = 0
+  for (let at = 0; at < word.length; at++) if (!other.includes(word.charAt(at))) count++
+  return count
+}
+
 /** The name of a setting that is at most so many letters away, if there is one. */
 function nearest(name: string, most = Number.POSITIVE_INFINITY): { word: string; distance: number } {
   const given = name.toUpperCase()
   let best = { word: '', distance: most + 1 }
   for (const word of known) {
-    // Letters that one name has more than the other are wrong in any case.
+    // Letters that one name has more than the other, or the other has not at all, are wrong in any case.
     if (Math.abs(word.length - given.length) >= best.distance) continue
+    if (lacking(given, word) >= best.distance) continue
     const distance = lettersApart(given, word, Math.min(best.distance, Math.max(given.length, word.length)))
     if (distance < best.distance) best = { word, distance }
   }

@@ -10,7 +10,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-export interface Sources {
+interface Sources {
   /** Settings by the command line. */
   readonly flags?: Readonly<Record<string, string>>
   /** The folder of the checkout that Parley runs from, if it does: its `.env` counts. */

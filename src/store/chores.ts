@@ -14,7 +14,7 @@ export async function findChore(db: Reader, name: string): Promise<ChoreRow | un
   return row
 }
 
-export interface ChoreTaking {
+interface ChoreTaking {
   name: string
   holder: string
   now: number

@@ -22,7 +22,7 @@ export interface NamedLeaseRow extends LeaseRow {
 
 const named = sql`l.id, l.agent_id, a.name AS agent, l.pattern, l.exclusive, l.reason, l.created_at, l.expires_at, l.released_at`
 
-export interface NewLease {
+interface NewLease {
   projectId: number
   agentId: number
   pattern: string
@@ -62,7 +62,7 @@ export async function updateSameLease(tx: Tx, lease: NewLease): Promise<LeaseRow
 }
 
 /** Which of an agent's active leases: all, or those with one of these ids or patterns. */
-export interface Chosen {
+interface Chosen {
   agentId: number
   ids: readonly number[] | undefined
   patterns: readonly string[] | undefined
@@ -147,7 +147,7 @@ export async function updateExpired(
     RETURNING id, project_id, agent_id`)
 }
 
-export interface Nearby {
+interface Nearby {
   projectId: number
   /** Not those of this agent. */
   agentId: number
@@ -207,7 +207,7 @@ export async function listHeld(
     WHERE agent_id = ${agentId} AND released_at IS NULL AND expires_at > ${now}`)
 }
 
-export interface Listing {
+interface Listing {
   projectId: number
   /** Only those that are active at this time. */
   activeAt: number | undefined

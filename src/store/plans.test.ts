@@ -1,5 +1,5 @@
 /** How the engines read mail: what is asked with a request is found by an index, however much there is beside it. */
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { expect } from 'vitest'
 import { eachEngine } from '../../test/support/engines.ts'
 import { plansOf } from '../../test/support/plans.ts'
@@ -67,7 +67,7 @@ eachEngine('Plans', (open, dialect) => {
   verifies('mail.reads.bounded', 'what a request asks for is found by an index', async () => {
     const db = await (await open()).connect()
     await fill(db)
-    const page = { bodies: 0, limit: 20 }
+    const page = { bodies: 0, limit: 20, now: 0 }
     const sight = sightOf(local, 8)
     const inbox = (part: InboxPart) => (reader: Reader) => listInbox(reader, { recipientId: 2, part, ...page })
     const guests = /message_guests_(?:1|pkey)/
@@ -99,11 +99,32 @@ eachEngine('Plans', (open, dialect) => {
         expect(plan).toMatch(index)
         // One row says how far outboxes are filed. Whether anybody has a key is the first entry of an index that holds nobody else.
         expect(plan).not.toMatch(
-          /Seq Scan on (?!agents|projects)|SCAN (?!part|outbox_filed|k USING COVERING INDEX agents_keyed)/,
+          /Seq Scan on (?!agents|projects|contacts)|SCAN (?!part|outbox_filed|k USING COVERING INDEX agents_keyed)/,
         )
         // The index has the order, too.
         if (index.source.includes('deliveries_inbox')) expect(plan).not.toMatch(/\bSort\b|TEMP B-TREE/)
       }
+  })
+
+  verifies('mail.reads.bounded', 'whether senders are contacts of the reader is found by its own', async () => {
+    const db = await (await open()).connect()
+    const few = (name: string) =>
+      sql`(WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30) SELECT i FROM n) AS ${raw(name)}`
+    await db.tx(async (tx) => {
+      await tx.all(sql`INSERT INTO projects (id, slug, human_key, created_at) VALUES (7, 'own', 'own', 0)`)
+      await tx.all(sql`
+        INSERT INTO agents (id, project_id, name, name_key, created_at) SELECT i, 7, 'a' || i, 'a' || i, 0 FROM ${few('a')}`)
+      await tx.all(sql`
+        INSERT INTO contacts (from_id, to_id, status, reason, created_at, updated_at)
+        SELECT a.i, b.i, 'approved', '', 0, 0 FROM ${few('a')}, ${few('b')} WHERE a.i <> b.i`)
+    })
+    if (dialect === 'postgres') await db.all(sql`ANALYZE`)
+    for (const plan of await plansOf(db, (reader) =>
+      listInbox(reader, { recipientId: 2, part: 'all', bodies: 0, limit: 20, now: 0 }),
+    )) {
+      expect(plan).toMatch(/contacts_to\b/)
+      expect(plan).toMatch(/contacts_from_id_to_id_key|sqlite_autoindex_contacts_1/)
+    }
   })
 
   if (dialect === 'sqlite')

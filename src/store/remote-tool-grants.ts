@@ -2,7 +2,7 @@
 import sql, { empty } from 'sql-template-tag'
 import type { Reader, Tx } from '../db/port.ts'
 
-export interface NewBridgeGrant {
+interface NewBridgeGrant {
   uid: string
   agentId: number
   server: string
@@ -27,7 +27,7 @@ export async function listGrantedServers(db: Reader, agentId: number, now: numbe
   return rows.map(({ server }) => server)
 }
 
-export interface RemoteToolGrantRow {
+interface RemoteToolGrantRow {
   id: number
   uid: string
   server: string

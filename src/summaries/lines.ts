@@ -1,7 +1,7 @@
 /** The lines of a message in Markdown, sorted without understanding it: points, questions, actions, decisions, code. */
 import { wordsOf } from '../fulltext/words.ts'
 
-export interface Reading {
+interface Reading {
   readonly points: readonly string[]
   readonly questions: readonly string[]
   readonly actions: readonly string[]

@@ -54,7 +54,7 @@ interface Question extends Item {
   readonly words: ReadonlySet<string>
 }
 
-export interface SummaryBuilder {
+interface SummaryBuilder {
   add(message: Told): void
   /** `writers` have written all messages of the thread; those that were read, if left out. */
   finish(writers?: readonly Participant[]): Summary

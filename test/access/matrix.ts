@@ -31,6 +31,7 @@ export type Outcome =
   | 'MESSAGE_NOT_FOUND'
   | 'THREAD_NOT_FOUND'
   | 'TOPIC_NOT_FOUND'
+  | 'LEASE_EXPIRED'
 
 export type Row = Readonly<Record<Case, Outcome>>
 
@@ -68,6 +69,15 @@ const writes = (...outcomes: Six): Row => ({
 const asAgent = ['yes', 'FORBIDDEN', 'yes', 'yes', 'FORBIDDEN', 'PROJECT_NOT_FOUND'] as const
 const readsAsAgent = reads(...asAgent)
 const writesAsAgent = writes(...asAgent)
+/** The same with a run that is over. */
+const writesInRun = writes(
+  'LEASE_EXPIRED',
+  'FORBIDDEN',
+  'LEASE_EXPIRED',
+  'LEASE_EXPIRED',
+  'FORBIDDEN',
+  'PROJECT_NOT_FOUND',
+)
 /** Done with the keys of an agent. */
 const writesAsOwner = writes('FORBIDDEN', 'FORBIDDEN', 'yes', 'yes', 'FORBIDDEN', 'PROJECT_NOT_FOUND')
 /** Verbs on agents, leases and topics of a project, open to everybody who may look into it. */
@@ -97,6 +107,8 @@ const steering: Row = {
 }
 /** For people, who are the operator. */
 const people = writes('FORBIDDEN', 'FORBIDDEN', 'yes', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN')
+/** The same for what is not there. */
+const peopleFindNone: Row = { ...people, operator: 'NOT_FOUND' }
 /** Mail between two agents, both with a key unless the case says otherwise. */
 const ofThread = reads('yes', 'THREAD_NOT_FOUND', 'yes', 'yes', 'THREAD_NOT_FOUND', 'PROJECT_NOT_FOUND')
 
@@ -165,6 +177,16 @@ export const matrix = {
     announce: writesAsAgent,
     awaitMail: writesAsAgent,
     confirmAnnounced: writesAsAgent,
+    listWaiting: reads('yes', 'yes', 'yes', 'yes', 'yes', 'nothing'),
+    noteStep: writesAsAgent,
+    claimForBridge: writesAsAgent,
+    bindSession: writesAsAgent,
+    findHookAgent: reads('yes', 'yes', 'yes', 'yes', 'FORBIDDEN', 'FORBIDDEN'),
+    describeReach: reads('yes', 'yes', 'yes', 'nothing', 'nothing', 'nothing'),
+    borrowMail: writesAsAgent,
+    renewRun: writesAsAgent,
+    endRun: writesAsAgent,
+    notePrompt: writesAsAgent,
   },
   requests: {
     requestContact: writesAsAgent,
@@ -184,6 +206,8 @@ export const matrix = {
     listUnread: readsAsAgent,
     needCounterpart: readsAsAgent,
     take: writesAsAgent,
+    takeReply: writesAsAgent,
+    takeInRun: writesInRun,
     acknowledge: writesAsAgent,
     markRead: writesAsAgent,
     acknowledgeMessage: writesAsAgent,
@@ -227,6 +251,7 @@ export const matrix = {
     readEnclosure: orNobody(readsAsAgent, 'THREAD_NOT_FOUND'),
     readByHash: reads('yes', 'NOT_FOUND', 'yes', 'yes', 'NOT_FOUND', 'PROJECT_NOT_FOUND'),
     write: orNobody(writesAsAgent, 'FORBIDDEN'),
+    sendAndAwait: writesAsAgent,
     writeAndAwait: orNobody(writesAsAgent, 'FORBIDDEN'),
     awaitReplies: orNobody(readsAsAgent, 'MESSAGE_NOT_FOUND'),
     markReplies: orNobody(readsAsAgent, 'yes'),
@@ -269,10 +294,15 @@ export const matrix = {
     listBox: onPages('yes', 'AGENT_NOT_FOUND', 'PROJECT_NOT_FOUND'),
     showMessage: onPages('yes', 'MESSAGE_NOT_FOUND', 'PROJECT_NOT_FOUND'),
     readMessage: onPages('yes', 'MESSAGE_NOT_FOUND', 'MESSAGE_NOT_FOUND'),
+    traceMessage: onPages('yes', 'MESSAGE_NOT_FOUND', 'MESSAGE_NOT_FOUND'),
     listThreads: readsProject,
     showThread: onPages('yes', 'THREAD_NOT_FOUND', 'PROJECT_NOT_FOUND'),
     countAttention: anybody,
-    countPressing: anybody,
+    readBoard: readsProject,
+    readNeeds: readsProject,
+    countNeeds: anybody,
+    remindAgent: people,
+    knowInitials: anybody,
     listAttention: readsProject,
     listPageLeases: readsProject,
     listProjectContacts: readsProject,
@@ -287,6 +317,10 @@ export const matrix = {
     findEventPosition: anybody,
     followPageEvents: readsProject,
     followMail: readsProject,
+    listDeadLetters: people,
+    showDeadLetter: peopleFindNone,
+    retryDeadLetter: peopleFindNone,
+    dropDeadLetter: peopleFindNone,
     sendAsOverseer: people,
     answerThread: writes('FORBIDDEN', 'FORBIDDEN', 'yes', 'yes', 'THREAD_NOT_FOUND', 'PROJECT_NOT_FOUND'),
     answerMessage: writes('FORBIDDEN', 'FORBIDDEN', 'yes', 'yes', 'MESSAGE_NOT_FOUND', 'MESSAGE_NOT_FOUND'),
@@ -295,6 +329,11 @@ export const matrix = {
     decideContact: people,
     remind: people,
     decideRelated: people,
+    listLoops: anybody,
+    resumeLoop: {
+      ...steering,
+      ...{ localKeyless: 'NOT_FOUND', localKeyed: 'NOT_FOUND', operator: 'NOT_FOUND' },
+    },
   },
   transfers: {
     exportProject: steering,

@@ -3,19 +3,25 @@ import type { Hub } from '../../src/core/hub/hub.ts'
 import { readActivity } from '../../src/core/pages/activity.ts'
 import { listBox } from '../../src/core/pages/agent-mail.ts'
 import { listAttached, readAttachment } from '../../src/core/pages/attachments.ts'
-import { countAttention, countPressing, listAttention } from '../../src/core/pages/attention.ts'
+import { countAttention, listAttention } from '../../src/core/pages/attention.ts'
+import { readBoard } from '../../src/core/pages/board.ts'
 import { listProjectContacts } from '../../src/core/pages/contacts.ts'
-import { decideContact, markReadFor, remind } from '../../src/core/pages/decisions.ts'
+import { dropDeadLetter, listDeadLetters, retryDeadLetter, showDeadLetter } from '../../src/core/pages/dead-letters.ts'
+import { decideContact, markReadFor, remind, remindAgent } from '../../src/core/pages/decisions.ts'
 import { findEventPosition, followPageEvents } from '../../src/core/pages/events.ts'
 import { followMail } from '../../src/core/pages/follow-mail.ts'
+import { knowInitials } from '../../src/core/pages/initials.ts'
 import { listPageLeases } from '../../src/core/pages/leases.ts'
+import { listLoops, resumeLoop } from '../../src/core/pages/loops.ts'
 import { readMessage, showMessage } from '../../src/core/pages/message.ts'
+import { countNeeds, readNeeds } from '../../src/core/pages/needs.ts'
 import { listAddressable, sendAsOverseer } from '../../src/core/pages/overseer.ts'
 import { answerMessage, answerThread, listAnswers, setTopicStatus } from '../../src/core/pages/person-answers.ts'
 import { listPageProjects, overviewProject } from '../../src/core/pages/projects.ts'
 import { decideRelated, listSuggestions } from '../../src/core/pages/related.ts'
 import { searchMail } from '../../src/core/pages/search.ts'
 import { listThreads, showThread } from '../../src/core/pages/threads.ts'
+import { traceMessage } from '../../src/core/pages/trace.ts'
 import { listAllMail, listAllThreads } from '../../src/core/pages/unified-inbox.ts'
 import type { Target } from './world.ts'
 
@@ -34,10 +40,14 @@ export const pageVerbs = {
   listBox: (hub, { caller, project, name }) => listBox(hub, caller, project, { name, box: 'inbox', ...page }),
   showMessage: (hub, { caller, project, messageId }) => showMessage(hub, caller, project, messageId),
   readMessage: (hub, { caller, messageId }) => readMessage(hub, caller, messageId),
+  traceMessage: (hub, { caller, messageId }) => traceMessage(hub, caller, messageId),
   listThreads: (hub, { caller, project }) => listThreads(hub, caller, project, page),
   showThread: (hub, { caller, project, thread }) => showThread(hub, caller, project, { thread }),
   countAttention: (hub, { caller }) => countAttention(hub, caller),
-  countPressing: async (hub, { caller }) => void (await countPressing(hub, caller)),
+  readBoard: async (hub, { caller, project }) => (await readBoard(hub, caller, { project })).agents,
+  readNeeds: async (hub, { caller, project }) => void (await readNeeds(hub, caller, { project })),
+  countNeeds: async (hub, { caller }) => void (await countNeeds(hub, caller)),
+  remindAgent: (hub, { caller, project, name }) => remindAgent(hub, caller, project, name),
   listAttention: (hub, { caller, project }) => listAttention(hub, caller, { view: 'unread', project, ...page }),
   listPageLeases: (hub, { caller, project }) => listPageLeases(hub, caller, project, page),
   listProjectContacts: (hub, { caller, project }) => listProjectContacts(hub, caller, project),
@@ -46,6 +56,7 @@ export const pageVerbs = {
   readActivity: (hub, { caller, project }) => readActivity(hub, caller, project, '24h'),
   searchMail: async (hub, { caller, project, word }) =>
     (await searchMail(hub, caller, { project, query: `subject:plan ${word}`, ...page })).results,
+  knowInitials: async (hub, { caller }) => void (await knowInitials(hub, caller)),
   listAnswers: async (hub, { caller }) => void (await listAnswers(hub, caller)),
   listAddressable: (hub, { caller, project }) => listAddressable(hub, caller, project),
   listSuggestions: async (hub, { caller }) => void (await listSuggestions(hub, caller)),
@@ -54,6 +65,10 @@ export const pageVerbs = {
     (await followPageEvents(hub, caller, { project, tell: () => {} }))(),
   followMail: async (hub, { caller, project }) =>
     (await followMail(hub, caller, { project, tell: async () => {} })).leave(),
+  listDeadLetters: async (hub, { caller }) => void (await listDeadLetters(hub, caller, page)),
+  showDeadLetter: (hub, { caller, messageId }) => showDeadLetter(hub, caller, messageId),
+  retryDeadLetter: (hub, { caller, messageId }) => retryDeadLetter(hub, caller, messageId),
+  dropDeadLetter: (hub, { caller, messageId }) => dropDeadLetter(hub, caller, messageId),
   sendAsOverseer: (hub, { caller, project, name }) =>
     sendAsOverseer(hub, caller, { project, recipients: [name], subject: 'stop', body: 'please' }),
   answerThread: (hub, { caller, project, thread }) => answerThread(hub, caller, project, { thread, body: 'yes' }),
@@ -64,6 +79,8 @@ export const pageVerbs = {
   decideContact: (hub, { caller, project, name, other }) =>
     decideContact(hub, caller, project, { from: other, to: name, accept: true }),
   remind: (hub, { caller, messageId }) => remind(hub, caller, messageId),
+  listLoops: async (hub, { caller }) => void (await listLoops(hub, caller)),
+  resumeLoop: (hub, { caller }) => resumeLoop(hub, caller, 'thread-0'),
   decideRelated: (hub, { caller, project }) =>
     decideRelated(hub, caller, project, { other: '/srv/away', confirm: false }),
 } as const satisfies Readonly<Record<string, Call>>

@@ -125,8 +125,10 @@ export const peopleCalls: DoorCall[] = [
   people('GET', '/people/inbox', 'listBox', ({ project, name }) => ({ query: { project, name } })),
   people('GET', '/people/threads', 'listAllThreads'),
   people('GET', '/people/message', 'readMessage', ofMessage),
+  people('GET', '/people/trace', 'traceMessage', ofMessage),
   people('GET', '/people/search', 'searchMail', ({ project }) => ({ query: { query: 'hello', project } })),
   people('GET', '/people/agents', 'listAllAgents'),
+  people('GET', '/people/waiting', 'listWaiting'),
   people('POST', '/people/send', 'sendAsOverseer', ({ project, name }) => ({
     body: { to: [name], project, subject: 'a', body: 'b' },
   })),

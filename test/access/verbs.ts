@@ -1,6 +1,6 @@
 /** One call of each verb that doors can reach, as a door makes it, on what a case reaches for. */
 
-import { operator } from '../../src/core/access/callers.ts'
+import { local, operator } from '../../src/core/access/callers.ts'
 import { holdsKey } from '../../src/core/access/keys.ts'
 import { logIn } from '../../src/core/access/logins.ts'
 import { listHeldChores } from '../../src/core/access/steering.ts'
@@ -31,13 +31,21 @@ import { freeLeases } from '../../src/core/mail/freeing.ts'
 import { readConversation } from '../../src/core/mail/history.ts'
 import { listInbox, listOutbox } from '../../src/core/mail/inbox.ts'
 import { acknowledgeMessage, markRead } from '../../src/core/mail/receipts.ts'
+import { takeInRun } from '../../src/core/mail/run-mail.ts'
 import { acknowledge, take } from '../../src/core/mail/take.ts'
+import { takeReply } from '../../src/core/mail/take-reply.ts'
 import { listUnread, needCounterpart } from '../../src/core/mail/unread.ts'
 import { converse } from '../../src/core/messages/conversing.ts'
 import { reply } from '../../src/core/messages/reply.ts'
 import { send } from '../../src/core/messages/send.ts'
-import { announce, awaitMail, confirmAnnounced } from '../../src/core/presence/announce.ts'
-import { reaching, withReach } from '../../src/core/presence/reach.ts'
+import { announce, awaitMail, confirmAnnounced, notePrompt } from '../../src/core/presence/announce.ts'
+import { bindSession, findHookAgent } from '../../src/core/presence/binding.ts'
+import { claimForBridge } from '../../src/core/presence/bridging.ts'
+import { addWaiter } from '../../src/core/presence/presence.ts'
+import { describeReach, reaching, withReach } from '../../src/core/presence/reach.ts'
+import { borrowMail, endRun, renewRun } from '../../src/core/presence/runs.ts'
+import { noteStep } from '../../src/core/presence/sessions.ts'
+import { listWaiting } from '../../src/core/presence/waiting-agents.ts'
 import { openProject } from '../../src/core/projects/folders.ts'
 import { ensureProject, listProjects, needProject } from '../../src/core/projects/projects.ts'
 import { callRemoteTool, listCallable } from '../../src/core/remote-tools/calling.ts'
@@ -49,6 +57,7 @@ import { findListed, listDirectory } from '../../src/core/threads/directory.ts'
 import { createGrant, listGrants, revokeGrant } from '../../src/core/threads/grants.ts'
 import { listOwnThreads, viewThread } from '../../src/core/threads/hub-threads.ts'
 import { needMessage, readThread } from '../../src/core/threads/mail-threads.ts'
+import { sendAndAwait } from '../../src/core/threads/replies.ts'
 import { summarizeThread, summarizeThreads } from '../../src/core/threads/summaries.ts'
 import { beginFollowing, followUpdates, goOnAfter } from '../../src/core/threads/updates.ts'
 import { awaitReplies, markReplies, write, writeAndAwait } from '../../src/core/threads/writing.ts'
@@ -93,6 +102,7 @@ const anExport: ExportRecord[] = [
 
 type Call = (hub: Hub, target: Target) => Promise<unknown>
 
+const clientSession = { client: 'claude', session: 's' }
 const hookRoute = { via: 'claude', session: 's', confirms: true }
 
 const sendAs = (hub: Hub, target: Target) => send(hub, acting(target), { to: [{ name: target.other }], body: 'hello' })
@@ -160,7 +170,24 @@ export const calls: Readonly<Record<Verb, Call>> = {
   send: (hub, target) => sendAs(hub, target),
   announce: (hub, target) => announce(hub, acting(target), hookRoute),
   awaitMail: (hub, target) => awaitMail(hub, acting(target), { ...hookRoute, waitMs: 0, signals: [] }),
+  notePrompt: (hub, target) => notePrompt(hub, acting(target)),
   confirmAnnounced: (hub, target) => confirmAnnounced(hub, acting(target), hookRoute.session),
+  listWaiting: async (hub, { caller, project, name }) => {
+    const { id: agentId } = await needAgent(hub, local, project, name)
+    const leave = addWaiter(hub, { agentId, session: 'waits', via: 'claude', since: 0, displaced: () => {} })
+    const found = await listWaiting(hub, caller)
+    leave()
+    return found.filter((agent) => agent.name === name)
+  },
+  // The verbs before it have announced the message: who is told so was let in.
+  claimForBridge: (hub, target) =>
+    claimForBridge(hub, acting(target), { uid: target.messageUid, via: 'openclaw' }).catch((error) => {
+      if (error.code !== 'MESSAGE_CLAIMED') throw error
+    }),
+  noteStep: (hub, target) => noteStep(hub, acting(target), clientSession, 'turn'),
+  bindSession: (hub, target) => bindSession(hub, acting(target), clientSession),
+  findHookAgent: (hub, { caller, name, project }) => findHookAgent(hub, caller, { name, project, ...clientSession }),
+  describeReach: async (hub, { caller }) => [...(await describeReach(hub, caller, [{ id: 1, activeAt: 1 }]))],
   reaching: (hub, target) => reaching(hub, target.caller, () => sendAs(hub, target)),
   withReach: async (hub, target) => withReach(hub, target.caller, await sendAs(hub, target), hub.clock.monotonic()),
   reply: (hub, target) => reply(hub, acting(target), { messageId: target.messageId, body: 'yes' }),
@@ -191,6 +218,13 @@ export const calls: Readonly<Record<Verb, Call>> = {
   respondContact: (hub, target) => respondContact(hub, acting(target), { from: { name: target.other }, accept: true }),
 
   take: (hub, target) => take(hub, acting(target), now),
+  takeInRun: (hub, target) => takeInRun(hub, acting(target), 'a-run-that-is-over'),
+  borrowMail: (hub, target) => borrowMail(hub, acting(target), { waitMs: 0, signals: [], session: 'run' }),
+  renewRun: async (hub, target) => void (await renewRun(hub, acting(target), 'a-run')),
+  endRun: async (hub, target) => void (await endRun(hub, acting(target), { run: 'a-run', handled: true })),
+  takeReply: (hub, target) => takeReply(hub, acting(target), target.messageId),
+  sendAndAwait: (hub, target) =>
+    sendAndAwait(hub, acting(target), () => sendAs(hub, target), { waitMs: 0, signals: [] }),
   acknowledge: async (hub, target) => void (await acknowledge(hub, acting(target), target.lent)),
   markRead: (hub, target) => markRead(hub, acting(target), target.messageId),
   acknowledgeMessage: (hub, target) => acknowledgeMessage(hub, acting(target), target.messageId),

@@ -2,8 +2,8 @@
 import { globSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
-import { newMachine, type Packages, servePackages } from '../support/machine.ts'
+import { expect, onTestFinished } from 'vitest'
+import { newMachine, sharePackages } from '../support/machine.ts'
 import { root } from '../support/sources.ts'
 import { verifies } from '../support/verifies.ts'
 import { openShell, pageText, shellBlocks } from './blocks.ts'
@@ -35,21 +35,14 @@ const written = (text: string, port: number, printed: string): string =>
       return start < 0 ? link : (printed.slice(start).split(/\s/)[0] ?? link)
     })
 
-const cleanups: (() => Promise<unknown>)[] = []
-let packages: Packages
-beforeAll(async () => {
-  packages = await servePackages((work) => void cleanups.push(work))
-}, 60_000)
-afterAll(async () => {
-  for (const work of cleanups.reverse()) await work()
-})
+const packages = sharePackages()
 
 for (const [page, prints] of Object.entries(pages))
   verifies(
     'docs.shell.runs',
     `Every block of ${page} runs in order`,
     async () => {
-      const { home, env, port } = await newMachine(packages)
+      const { home, env, port } = await newMachine(packages())
       // An answer that says 4xx fails the block.
       await writeFile(join(home, '.curlrc'), 'fail-with-body\n')
       const shell = openShell(home, env)

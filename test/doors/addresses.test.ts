@@ -18,7 +18,7 @@ describe('The name of an agent', () => {
     ...['subject', 'body_md', 'importance', 'thread_id', 'client_message_id', 'subject_prefix', 'since_ts', 'reason'],
     ...['policy', 'on_conflict', 'query', 'llm_model', 'welcome_subject', 'welcome_body', 'file_reservation_reason'],
     ...['attachments_policy', 'attachment_paths', 'code_repo_path'],
-    ...['paths', 'file_reservation_paths', 'file_reservation_ids', 'thread_ids'],
+    ...['paths', 'file_reservation_paths', 'file_reservation_ids', 'thread_ids', 'roles'],
   ]
   /** Here `name` is the agent's own. */
   const namesItself = ['register_agent']

@@ -65,6 +65,20 @@ verifies('all.names.broadcast', 'No door makes an agent of such a name', async (
   expect(countRows(parley().storage)).toEqual(stored)
 })
 
+verifies('all.names.hub', 'No door makes an agent called Parley, however it is written', async () => {
+  const refusal = { code: 'INVALID_ARGUMENT', message: expect.stringContaining('that of the hub') }
+  const stored = countRows(parley().storage)
+  await expect(mailbox(parley(), 'parley').send('emil', 'Waking is paused')).rejects.toMatchObject(refusal)
+  await expect(hubDoorOf(parley(), 'PARLEY').send('emil', 'Waking is paused')).rejects.toMatchObject(refusal)
+  const owned = await fetch(`${parley().url}/agents/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Parley' }),
+  })
+  expect([owned.status, await owned.json()]).toMatchObject([422, { code: 'INVALID_ARGUMENT' }])
+  expect(countRows(parley().storage)).toEqual(stored)
+})
+
 verifies('all.recipients.broadcast', 'In a project that is not there yet nobody is active', async () => {
   const box = mailbox(parley(), 'dora', { query: '?project=/srv/repos/nobody-yet' })
   await expect(box.send('all', 'hello')).rejects.toMatchObject({ hint: expect.stringContaining('Nobody else') })

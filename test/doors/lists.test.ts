@@ -211,6 +211,7 @@ describe('A list among the arguments', () => {
     thread_ids: 'T-1',
     attachment_paths: 'docs/plan.pdf',
     attachments: 'https://example.org/plan.pdf',
+    roles: 'reviewer',
   }
 
   verifies('all.lists.forms', 'may be one text, or JSON in a text', () => {

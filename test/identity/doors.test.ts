@@ -1,5 +1,7 @@
 /** The mailbox, the hub and the bus for clients whose connection says who they are, over HTTP and stdio. */
 
+import { request } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
@@ -26,11 +28,27 @@ const refused = async (path: string, headers: Record<string, string>) => {
   return [response.status, error?.message ?? ''] as const
 }
 
+/** The refusal of a request that carries the header more than once, which `fetch` would write as one. */
+async function doubled(path: string, names: string[]): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  const headers = { 'Content-Type': 'application/json', 'X-Parley-Agent': names }
+  request(`${parley().url}${path}`, { method: 'POST', headers }, (response) => resolve(text(response)))
+    .on('error', reject)
+    .end(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} }))
+  return (JSON.parse(await promise) as { error: { message: string } }).error.message
+}
+
 const doors = ['/mcp', '/agents/alice/mcp', '/hub/mcp', '/bus/mcp']
 
 describe.each(doors)('At %s', (path) => {
   verifies('identity.header.counts', 'the header must agree with the URL, and an empty one is none', async () => {
     expect(await refused(path, { 'X-Parley-Agent': '' })).toEqual([200, ''])
+    // A variable that is not set leaves an empty one on the URL too.
+    expect(await refused(`${path}?agent=`, {})).toEqual([200, ''])
+    expect(await refused(`${path}?agent=`, { 'X-Parley-Agent': 'alice' })).toEqual([200, ''])
+    expect(await doubled(path, ['alice', 'alice'])).toMatch(
+      /^The header X-Parley-Agent stands 2 times in the request: "alice" and "alice"\. Take all but one out/,
+    )
     expect(await refused(path, { 'X-Parley-Agent': 'ALICE' })).toEqual([200, ''])
     expect(await refused(`${path}?agent=alice`, { 'X-Parley-Agent': 'Alice' })).toEqual([200, ''])
     const [status, message] = await refused(`${path}?agent=alice`, { 'X-Parley-Agent': 'bob' })

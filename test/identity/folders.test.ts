@@ -1,9 +1,21 @@
 /** The folder of a client as its project at the mail door: roots in both eras, Codex's workspaces, and clients that do not tell. */
+import { execFileSync } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { printedBy } from '../support/cli.ts'
 import { newProject } from '../support/mail.ts'
-import { callTool, connectClient, type EraName, eras, serveHere, share, temporaryFolder } from '../support/parley.ts'
+import {
+  callTool,
+  connectClient,
+  type EraName,
+  eras,
+  serveHere,
+  share,
+  temporaryFolder,
+  temporaryRepository,
+} from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
 /** Two servers of one store: the second has not seen what the first made, and knows of its keys at once. */
@@ -62,6 +74,23 @@ describe.each(eras)('In %s', (era) => {
     })
   })
 
+  verifies('identity.resources.filled', 'a resource is that of the first root', async () => {
+    const project = newProject()
+    const roots = () => [fileUri(project)]
+    const { client, call, asked } = await connectRooted(era, { headers: { 'X-Parley-Agent': 'alice' }, roots })
+    const { slug } = (await call('macro_start_session')).project as { slug: string }
+    for (const uri of ['resource://inbox', 'resource://agents']) {
+      const [content] = (await client.readResource({ uri })).contents
+      expect(JSON.parse(content && 'text' in content ? content.text : '')).toMatchObject({
+        project: slug,
+        count: uri === 'resource://inbox' ? 0 : 1,
+      })
+    }
+    expect(asked()).toBe(era === '2026-07-28' ? 3 : 1)
+    const { resourceTemplates } = await client.listResourceTemplates()
+    expect(resourceTemplates.find(({ name }) => name === 'agents')?.uriTemplate).toContain('resource://agents{/slug}')
+  })
+
   verifies('identity.project.roots', 'nobody is asked where something else tells', async () => {
     const [project, other] = [newProject(), newProject()]
     const roots = () => [fileUri(other)]
@@ -97,6 +126,27 @@ describe.each(eras)('In %s', (era) => {
     })
     const needed = (await plain.listTools()).tools.find(({ name }) => name === 'fetch_inbox')?.inputSchema.required
     expect(needed).toEqual(['project_key'])
+  })
+})
+
+describe.each(eras)('In %s', (era) => {
+  verifies('mail.attach.worktree-roots', 'a client in a worktree attaches files of the worktree', async () => {
+    const main = await temporaryRepository()
+    const as = ['-c', 'user.name=x', '-c', 'user.email=x@example.com']
+    const git = (...args: string[]) => execFileSync('git', ['-C', main, ...as, ...args], { stdio: 'pipe' })
+    git('commit', '--quiet', '--allow-empty', '-m', 'x')
+    const tree = join(await temporaryFolder(), 'feature')
+    git('worktree', 'add', '--quiet', tree)
+    await writeFile(join(tree, 'notes.txt'), 'only here')
+    const { call } = await connectRooted(era, {
+      headers: { 'X-Parley-Agent': 'alice' },
+      roots: () => [fileUri(tree)],
+    })
+    expect(await call('macro_start_session')).toMatchObject({
+      project: { human_key: main, note: expect.stringContaining('is a git worktree of') },
+    })
+    const letter = { to: ['alice'], subject: 'Notes', body_md: 'see there', attachment_paths: ['notes.txt'] }
+    expect(await call('send_message', letter)).toMatchObject({ count: 1, attachments: [{ type: 'file' }] })
   })
 })
 

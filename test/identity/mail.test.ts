@@ -105,6 +105,54 @@ describe.each(eras)('In %s', (era) => {
     },
   )
 
+  verifies('identity.resources.filled', 'a resource of its own is named without agent and project', async () => {
+    const project = newProject()
+    const alice = await connectClient(url({ project }), era, named('alice'))
+    const bob = await connectClient(url({ project }), era, named('bob'))
+    const { project: made } = await call(alice, 'macro_start_session')
+    const { slug } = made as { slug: string }
+    await call(bob, 'register_agent')
+    // The same names elsewhere: without its project neither would be found.
+    const elsewhere = newProject()
+    for (const agent of ['alice', 'bob'])
+      await call(await connectClient(url({ project: elsewhere, agent }), era), 'register_agent')
+    const sent = await call(bob, 'send_message', { to: ['alice'], subject: 'Plan', body_md: 'hello', thread_id: 'P-1' })
+    await call(alice, 'file_reservation_paths', { paths: ['src/**'] })
+    const read = async (uri: string, client = alice): Promise<Record<string, unknown>> => {
+      const [content] = (await client.readResource({ uri })).contents
+      return JSON.parse(content && 'text' in content ? content.text : '') as Record<string, unknown>
+    }
+    const mine = { project: slug, agent: 'alice', messages: [{ subject: 'Plan', from: 'bob' }] }
+    for (const uri of ['inbox', 'inbox?limit=5', 'inbox/alice', 'mailbox', 'mailbox-with-commits'])
+      expect(await read(`resource://${uri}`), uri).toMatchObject(mine)
+    for (const view of ['urgent-unread', 'ack-required', 'acks-stale', 'ack-overdue'])
+      expect(await read(`resource://views/${view}`), view).toMatchObject({ agent: 'alice', count: 0 })
+    expect(await read('resource://outbox', bob)).toMatchObject({ agent: 'bob', messages: [{ subject: 'Plan' }] })
+    expect(await read(`resource://message/${sent.message_id}`)).toMatchObject({ subject: 'Plan' })
+    expect(await read('resource://thread/P-1')).toMatchObject({ project: slug, count: 1 })
+    expect(await read('resource://project')).toMatchObject({ slug, agents: [{}, {}] })
+    expect(await read('resource://agents')).toMatchObject({ project: slug, count: 2 })
+    expect(await read('resource://file_reservations')).toMatchObject([{ path_pattern: 'src/**' }])
+    expect(await read('resource://tooling/capabilities')).toMatchObject({ agent: 'alice' })
+    // A URI that names somebody, or some other project, means it.
+    expect(await read('resource://inbox/bob')).toMatchObject({ project: slug, agent: 'bob', count: 0 })
+    expect(await read(`resource://inbox/alice?project=${elsewhere}`)).toMatchObject({ agent: 'alice', count: 0 })
+    expect(await read(`resource://inbox/alice@${encodeURIComponent(elsewhere)}`)).toMatchObject({ count: 0 })
+    expect(await read(`resource://agents/${slug}`, await connectClient(url(), era))).toMatchObject({ count: 2 })
+    const { resourceTemplates } = await alice.listResourceTemplates()
+    const inbox = resourceTemplates.find(({ name }) => name === 'inbox')
+    expect(inbox?.uriTemplate).toMatch(/^resource:\/\/inbox\{\/agent\}\{\?project,/)
+    expect(inbox?.description).toContain('agent and project may be left out: the connection tells them.')
+    expect(resourceTemplates.find(({ name }) => name === 'thread')?.description).toContain('project may be left out')
+    const stranger = await connectClient(url(), era)
+    const plain = (await stranger.listResourceTemplates()).resourceTemplates.find(({ name }) => name === 'inbox')
+    expect(plain?.uriTemplate).toMatch(/^resource:\/\/inbox\/\{agent\}/)
+    expect(plain?.description).not.toContain('left out')
+    await expect(stranger.readResource({ uri: 'resource://inbox' })).rejects.toThrow(
+      'The parameter "agent" is missing: name the agent',
+    )
+  })
+
   verifies('identity.arguments.agree', 'arguments that differ from the connection are refused', async () => {
     const project = newProject()
     const client = await connectClient(url({ project }), era, named('alice'))

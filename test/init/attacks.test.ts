@@ -76,22 +76,22 @@ verifies('cli.init.left', 'A read-only file and an entry of somebody else stay a
 
   const codex = join(user.home, '.codex', 'config.toml')
   user.put(codex, 'model = "x"\n', 0o444)
-  const fixed = await user.init('codex', '--user')
+  const fixed = await user.init('codex', '--user', '--no-hooks')
   expect(fixed).toMatchObject({ code: 1, stdout: expect.stringContaining('read-only') })
   expect(user.read(codex)).toBe('model = "x"\n')
   chmodSync(codex, 0o600)
-  expect(await user.init('codex', '--user')).toMatchObject({ code: 0 })
+  expect(await user.init('codex', '--user', '--no-hooks')).toMatchObject({ code: 0 })
 
   // An entry that a person has made their own is theirs; what they add beside our lines goes with the entry.
   user.put(codex, user.read(codex).replace('8765', '9999'))
-  expect(await user.init('codex', '--user')).toMatchObject({
+  expect(await user.init('codex', '--user', '--no-hooks')).toMatchObject({
     code: 1,
     stdout: expect.stringContaining('changed since'),
   })
   expect(await user.init('--uninstall', '--user')).toMatchObject({ code: 1 })
   expect(user.read(codex)).toContain('9999')
   user.put(codex, `${user.read(codex).replace('9999', '8765')}startup_timeout_sec = 20\n`)
-  expect(await user.init('codex', '--user', '--agent', 'bob')).toMatchObject({ code: 0 })
+  expect(await user.init('codex', '--user', '--no-hooks', '--agent', 'bob')).toMatchObject({ code: 0 })
   expect(user.read(codex)).toMatch(/"bob"[\s\S]*startup_timeout_sec = 20/)
   expect(await user.init('--uninstall', '--user')).toMatchObject({ code: 0 })
   expect(user.read(codex)).toBe('model = "x"\n')

@@ -17,7 +17,9 @@ const variable = '${AGENT_NAME:-}'
 verifies('cli.init.entry', 'Each client is told name and project in the way that it can carry', async () => {
   const user = await newUser()
   const { home, repository, json, read } = user
-  expect(await user.init('claude', 'codex', 'gemini', 'opencode', 'cursor', 'vscode')).toMatchObject({ code: 0 })
+  expect(await user.init('claude', 'codex', 'gemini', 'opencode', 'cursor', 'vscode', '--no-hooks')).toMatchObject({
+    code: 0,
+  })
   const here = `${url}?project=${encodeURIComponent(repository)}`
   expect(here).toContain('%2Fback%20end')
   expect(json(join(home, '.claude.json')).projects[repository].mcpServers.parley).toEqual({
@@ -72,6 +74,15 @@ verifies('cli.init.entry', 'The settings of a client connect it to the running s
   expect(await response.text()).toContain('macro_start_session')
 })
 
+verifies('cli.init.running', 'A server of another store that answers at the URL need not be started', async () => {
+  const { port } = new URL((await serveHere()).url)
+  const user = await newUser()
+  const told = async (at: string) =>
+    (await user.run(['codex', '--dry-run', '--json'], { env: { HTTP_PORT: at } })).stdout
+  expect(await told(port)).not.toContain('Start the server')
+  expect(await told('1')).toContain('Start the server')
+})
+
 verifies(['cli.init.scope', 'cli.init.finds'], 'In a repository git sees none of it but the block', async () => {
   const user = await newUser()
   const { home, repository } = user
@@ -115,7 +126,7 @@ verifies('cli.init.allow', 'Tools are allowed when that was asked for, and no lo
   const { home, repository, json, read } = user
   const settings = join(repository, '.claude/settings.local.json')
   user.put(settings, '{ "permissions": { "allow": ["Bash(ls:*)"] } }\n')
-  const names = ['claude', 'codex', 'gemini', 'opencode']
+  const names = ['claude', 'codex', 'gemini', 'opencode', '--no-hooks']
   await user.init(...names)
   expect(json(settings).permissions.allow).toEqual(['Bash(ls:*)'])
   expect(await user.init(...names, '--allow')).toMatchObject({ code: 0 })

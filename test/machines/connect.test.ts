@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, onTestFinished } from 'vitest'
-import { callingOf } from '../../src/app/connect.ts'
+import { callingOf, doorOf } from '../../src/app/connect.ts'
 import { targetOf } from '../../src/doors/connect/target.ts'
 import { printedBy } from '../support/cli.ts'
 import { loadedBy } from '../support/loaded.ts'
@@ -91,6 +91,9 @@ verifies(
     )
     expect(target({ door: 'bus', agent: 'bob' }).url.href).toBe('http://127.0.0.1:8765/bus/mcp?agent=bob')
     expect(() => target({ door: 'mailbox' })).toThrow('needs the name')
+    expect(() => target({ door: 'post', agent: 'bob' })).toThrow('The post door speaks REST and no MCP')
+    // An invitation to the post door is no typed word: its agent reads the same mail at the mailbox door.
+    expect(doorOf(undefined, 'post')).toBe('mailbox')
     // A key that is held says who calls.
     await mkdir(join(home, '.parley'))
     const bob = { key: 'amb_1', project: 'commons', door: 'mailbox', mailPath: '/mail-mcp' }

@@ -80,6 +80,34 @@ verifies('cli.doctor.sound', 'it makes and changes nothing, not even where there
   expect(await readdir(folder)).toEqual([])
 })
 
+verifies('cli.doctor.clients', 'and a warning where nobody trusted its hooks', async () => {
+  const storage = await temporaryFolder()
+  await chmod(storage, 0o700)
+  const server = await serveHere({ storage })
+  await mailbox(server, 'bob', { meta: { threadId: 'thread' } }).check()
+  const hook = (client: string, session_id: string) =>
+    fetch(`${server.url}/hooks/${client}/Stop?agent=bob`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ session_id }),
+    })
+  for (const session of ['one', 'two']) await hook('claude', session)
+  const clients = async () =>
+    (await doctor(storage, { HTTP_PORT: String(server.port) })).findings.filter(({ check }) => check === 'client')
+  await expect.poll(clients, { timeout: 10_000 }).toEqual([
+    { check: 'client', status: 'ok', says: 'claude: 2 sessions, no waiter now, hooks last heard just now' },
+    {
+      check: 'client',
+      status: 'warning',
+      says: 'codex: 1 session, no waiter now. It calls Parley, and none of its hooks was heard.',
+      advice: expect.stringContaining('Trust all'),
+    },
+  ])
+  await hook('codex', 'thread')
+  await server.stop()
+  expect((await clients()).map(({ status }) => status)).toEqual(['ok', 'ok'])
+})
+
 const planted: Record<
   string,
   {

@@ -28,6 +28,7 @@ export const attachments = [
   { id: 'mail.attach.ground', spec: 'DECISIONS mail 11', says: 'Files are read in git repositories and below ATTACHMENT_ROOTS only, never in a home or system folder itself.' },
   { id: 'mail.attach.hidden', spec: 'DECISIONS mail 11', says: 'Hidden files and projects, keys and ignored files need ATTACHMENT_HIDDEN=true; a data URI is offered.' },
   { id: 'mail.attach.untouched', spec: 'DECISIONS mail 11', says: 'Git is asked what is ignored for at most 5 s, and nothing is written into the repository.' },
+  { id: 'mail.attach.worktree-roots', spec: 'DECISIONS mail 11', says: 'A client whose roots name a git worktree attaches files of that worktree.' },
   { id: 'mail.attach.worktrees', spec: 'DECISIONS mail 11', says: 'Linked worktrees, submodules and clones that share objects are git repositories too.' },
   { id: 'mail.attach.own-files', spec: 'DECISIONS mail 11', says: 'The settings files and the database of Parley itself are never read, as STORAGE_ROOT is not.' },
   { id: 'mail.attach.plain', spec: 'DECISIONS mail 11', says: "Folders, FIFOs, devices, /proc and Parley's own storage are refused, without a wait." },

@@ -26,6 +26,10 @@ export const client = [
   { id: 'client.help.settings', spec: 'post.md §9', says: 'parley mailbox --help names its settings and --bridge.' },
 
   { id: 'all.text.fenced', spec: 'DECISIONS all 9', says: "Other agents' text is fenced, names its sender, is marked as data, and cannot end its fence." },
+  { id: 'all.text.boundary', spec: 'DECISIONS all 9', says: 'The boundary of a fence is drawn at random for each text or prompt.' },
+  { id: 'all.text.visible', spec: 'DECISIONS all 9', says: 'Control and invisible characters are taken out of a fenced text.' },
+  { id: 'all.trust.told', spec: 'DECISIONS all 9', says: 'Mail that is read says who its sender is: a person, a contact, one of the project, a stranger.' },
+  { id: 'all.trust.doors', spec: 'DECISIONS all 9', says: 'fetch_inbox, threads at the hub and check_mail give trust; check_mail leaves out the usual one.' },
 
   { id: 'bridge.start.token', spec: 'DECISIONS post 9', says: 'The bridge runs beside the tools where the gateway token is set, or alone with --bridge.' },
   { id: 'bridge.start.catch-up', spec: 'DECISIONS post 6', says: 'What is unread when a bridge starts is brought to the gateway, in its order.' },

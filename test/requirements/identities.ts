@@ -3,6 +3,7 @@ import type { Requirement } from '../requirements.ts'
 
 // biome-ignore format: a table, one promise a line
 export const identities = [
+  { id: 'mail.agent.roles', spec: 'mail.md Tools', says: 'register_agent and macro_start_session take roles; profiles and who show them.' },
   { id: 'mail.project.ensure', spec: 'mail.md API', says: 'ensure_project makes a project or finds it, and answers the same each time.' },
   { id: 'mail.project.slug', spec: 'DECISIONS mail 2', says: 'The slug of a project is readable and unique: a name and a short hash of its key.' },
   { id: 'mail.project.key', spec: 'DECISIONS mail 2', says: 'A project is named by its key or its slug, and a slash at the end of a path makes no other project.' },

@@ -10,6 +10,7 @@ export const identity = [
   { id: 'identity.name.kept', spec: 'DESIGN Callers', says: 'A name that comes with the connection is registered as it is, in every mode of names.' },
   { id: 'identity.name.made-up', spec: 'DESIGN Callers', says: 'A name that was made up is shown with the header to set, so that the next session has it too.' },
   { id: 'identity.arguments.filled', spec: 'DESIGN Callers', says: 'At the mail door arguments that name the caller or its project are filled in by the connection.' },
+  { id: 'identity.resources.filled', spec: 'DESIGN Callers', says: 'Resources of the mail door take agent and project from the connection too; their templates say so.' },
   { id: 'identity.arguments.agree', spec: 'DESIGN Callers', says: 'Such an argument that is given all the same must agree with header and URL, or the error names both sides.' },
   { id: 'identity.tools.short', spec: 'DESIGN Callers', says: 'Where the connection tells both, tools/list has none of them and stays below 18,000 characters.' },
   { id: 'identity.tools.optional', spec: 'DESIGN Callers', says: 'Where only a call tells the project, or the connection tells one of the two, the arguments are optional.' },

@@ -18,6 +18,9 @@ export const init = [
   { id: 'cli.init.allow', spec: 'DESIGN Callers', says: 'init allows Parley\'s tools in a client with --allow alone, and takes that out without it.' },
   { id: 'cli.init.block', spec: 'mail.md CLI', says: 'init puts one marked block about mail into AGENTS.md, CLAUDE.md or GEMINI.md, once for files that are one.' },
   { id: 'cli.init.docs', spec: 'DESIGN Callers', says: 'README and docs show the settings of the same table that init writes from.' },
+  { id: 'cli.init.hooks', spec: 'DECISIONS all 9', says: 'init writes the hooks of Claude Code, Codex, Gemini CLI and OpenCode beside the server; --no-hooks does not.' },
+  { id: 'cli.init.hooks-foreign', spec: 'DECISIONS all 9', says: 'Hooks of others in the same event, and the trust that Codex notes, stay through init and uninstall.' },
+  { id: 'cli.init.hooks-key', spec: 'DECISIONS all 9', says: 'Where a key is needed hooks are lines of curl that read it from a file of mode 600, gone after uninstall.' },
   { id: 'cli.join.init', spec: 'DESIGN Callers', says: 'parley join sets up the clients that it finds, with the key left in its own file.' },
   { id: 'cli.status.clients', spec: 'DESIGN The doors', says: 'parley status names the clients that init has set up, as long as their settings have the server.' },
 ] as const satisfies readonly Requirement[]

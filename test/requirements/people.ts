@@ -21,5 +21,7 @@ export const people = [
   { id: 'cli.people.token', spec: 'DESIGN Callers', says: 'The token file counts as a person at a server; with --agent a stored key makes the commands that agent\'s.' },
   { id: 'cli.people.meant', spec: 'DESIGN Callers', says: 'The operator\'s token is sent to this machine and to the server of the settings, and to no other.' },
   { id: 'cli.people.light', spec: 'DESIGN The doors', says: '`status`, and people\'s commands by a server, load neither core nor a database.' },
+  { id: 'cli.people.unseen', spec: 'DECISIONS mail 17', says: 'A person who writes to a name that nobody has answered to yet is told so, with the names that are near.' },
+  { id: 'cli.people.quick', spec: 'DESIGN The doors', says: 'Commands that read the store load neither MCP nor its schemas; widths of letters only for a terminal.' },
   { id: 'cli.people.resumes', spec: 'DESIGN One wait', says: 'Over a restart of the server `watch` goes on where it was: no message is missed or told twice.' },
 ] as const satisfies readonly Requirement[]

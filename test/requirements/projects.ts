@@ -5,6 +5,7 @@ import type { Requirement } from '../requirements.ts'
 export const projects = [
   { id: 'mail.project.spellings', spec: 'DECISIONS mail 21', says: '`/a//b`, `/a/./b`, `/a/b/../b` are one project, and so are `C:\\x` and `c:/x`; old keys are found by it.' },
   { id: 'mail.project.real', spec: 'DECISIONS mail 21', says: 'For local callers a link means the project of its target, a worktree that of its main checkout.' },
+  { id: 'mail.project.home', spec: 'DECISIONS mail 21', says: 'A project at the home folder is around no folder that is outside of a git repository.' },
   { id: 'mail.project.worktrees-apart', spec: 'DECISIONS mail 21', says: 'With PROJECT_PER_WORKTREE each git worktree is a project of its own.' },
   { id: 'mail.project.forged', spec: 'DESIGN Callers', says: 'No spelling, link or .git file brings a caller into a project that it could not name itself.' },
   { id: 'mail.project.inside', spec: 'DESIGN Callers', says: 'A folder in a known project means that project where a connection names it; an argument makes it as asked.' },

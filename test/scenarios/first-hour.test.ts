@@ -8,20 +8,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client, type StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { engines } from '../support/engines.ts'
-import { type Machine, newMachine, type Packages, servePackages } from '../support/machine.ts'
+import { type Machine, newMachine, sharePackages } from '../support/machine.ts'
 import { connectClient, type EraName, eras, mailbox } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
-const cleanups: (() => Promise<unknown>)[] = []
-let packages: Packages
-beforeAll(async () => {
-  packages = await servePackages((work) => void cleanups.push(work))
-}, 60_000)
-afterAll(async () => {
-  for (const work of cleanups.reverse()) await work()
-})
+const packages = sharePackages()
 
 /** Prints the seconds since it was called. */
 function stopwatch(story: string): () => void {
@@ -35,7 +28,7 @@ function stopwatch(story: string): () => void {
 
 /** A machine on which Claude Code is installed: `init` and `join` find its folder. */
 async function withClaude(more?: Record<string, string>): Promise<Machine> {
-  const machine = await newMachine(packages, more)
+  const machine = await newMachine(packages(), more)
   await mkdir(join(machine.home, '.claude'))
   return machine
 }
@@ -136,7 +129,7 @@ verifies(
   'Two owners on two machines talk over TLS by invite, join and connect',
   async () => {
     const answered = stopwatch('Two owners on two machines')
-    const server = await newMachine(packages)
+    const server = await newMachine(packages())
     const { url, certificate } = await startProxy(server.port)
     await server.sh(
       `npm install --global parley-hub; parley token new > /dev/null; echo HTTP_PUBLIC_URL=${url} >> ~/.parley/.env; parley serve --detach`,
@@ -176,7 +169,7 @@ verifies(
       await postgres?.remove([database])
       await postgres?.stop()
     })
-    const machine = await newMachine(packages)
+    const machine = await newMachine(packages())
     await writeFile(join(machine.home, '.parley', '.env'), `HTTP_PORT=${machine.port}\nDATABASE_URL=${database}\n`)
     await machine.sh('npm install --global parley-hub; parley token new > /dev/null; parley serve --detach')
     const url = `http://127.0.0.1:${machine.port}`

@@ -1,7 +1,7 @@
 /** Access over HTTP: credentials, callers on this machine, foreign sites, names in the path. */
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import { shareServer, startParley } from '../support/parley.ts'
+import { serveHere, shareServer, startParley } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 import { type Answer, ask, checkMail, openSession, openSocket } from '../support/wire.ts'
 
@@ -316,6 +316,33 @@ describe('A server without a token', () => {
     ])
       expect((await ask(parley, checkMail('alice', given))).status).toBe(401)
     expect((await ask(parley, checkMail('alice'))).status).toBe(200)
+  })
+})
+
+describe('Behind a proxy', () => {
+  const guess = async (parley: { port: number }, client: string) =>
+    (await ask(parley, checkMail('alice', { Authorization: 'Bearer wrong', 'X-Forwarded-For': client }))).status
+
+  verifies(
+    'all.http.proxies',
+    'that is trusted each client has its own limit of wrong keys, and no right more',
+    async () => {
+      const env = { HTTP_BEARER_TOKEN: token, HTTP_WRONG_KEYS_PER_MINUTE: '2', HTTP_TRUSTED_PROXIES: '127.0.0.0/8' }
+      const parley = await serveHere({ env })
+      const seen = []
+      for (const client of ['203.0.113.7', '203.0.113.7', '203.0.113.7', '203.0.113.8'])
+        seen.push(await guess(parley, client))
+      expect(seen).toEqual([401, 401, 429, 401])
+      // One that says it passes on a caller of this machine is no such caller.
+      expect((await ask(parley, checkMail('alice', { 'X-Forwarded-For': '127.0.0.1' }))).status).toBe(401)
+    },
+  )
+
+  verifies('all.http.proxies', 'that is not trusted all clients are the proxy, whatever they write', async () => {
+    const parley = await serveHere({ env: { HTTP_BEARER_TOKEN: token, HTTP_WRONG_KEYS_PER_MINUTE: '2' } })
+    const seen = []
+    for (const client of ['203.0.113.1', '203.0.113.2', '203.0.113.3']) seen.push(await guess(parley, client))
+    expect(seen).toEqual([401, 401, 429])
   })
 })
 

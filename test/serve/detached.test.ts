@@ -5,12 +5,13 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { parleyCommand } from '../support/cli.ts'
-import { startParley, temporaryFolder } from '../support/parley.ts'
+import { mailbox, startParley, temporaryFolder } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
 interface Shown {
   readonly servers: { readonly pid: number; readonly url: string; readonly ready: boolean; readonly waiting: number }[]
   readonly unread?: number
+  readonly agents?: readonly { readonly name: string }[]
 }
 
 async function installation() {
@@ -75,6 +76,31 @@ verifies('cli.status.shown', 'a killed server is not shown, and a store without 
   await parley.end('SIGKILL')
   expect(await status()).toMatchObject({ servers: [] })
 })
+
+verifies(
+  'cli.status.agents',
+  'agents that wait are named, five at most, and calls that wait are none of them',
+  async () => {
+    const { run, storage, status } = await installation()
+    const parley = await startParley({ storage })
+    expect((await run('status')).stdout).toMatch(/^agents +none waits now/m)
+    const names = ['Ann', 'Bob', 'Cleo', 'Dora', 'Eve', 'Finn', 'Gil']
+    const ending = new AbortController()
+    const call = (name: string) => [
+      // Two calls of one agent are one agent.
+      mailbox(parley, name, { signal: ending.signal }).check({ wait_seconds: 50 }),
+      mailbox(parley, name, { signal: ending.signal }).check({ wait_seconds: 50 }),
+    ]
+    const waits = names.flatMap(call)
+    onTestFinished(async () => {
+      ending.abort()
+      await Promise.allSettled(waits)
+    })
+    await expect.poll(async () => (await status()).agents?.length).toBe(7)
+    expect((await status()).agents?.[0]).toEqual({ name: 'Ann', project: 'commons', waiting: true, via: null })
+    expect((await run('status')).stdout).toMatch(/^agents +7 wait for mail: Ann, Bob, Cleo, Dora, Eve and 2 more$/m)
+  },
+)
 
 verifies(
   'cli.status.shown',

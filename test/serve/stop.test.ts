@@ -97,6 +97,26 @@ describe('A stopping server', () => {
     expect(await Promise.all(waiting)).toEqual(waiting.map(() => null))
   })
 
+  verifies('serve.stop.drain', 'serves for as long as it was given, while balancers are sent elsewhere', async () => {
+    const parley = await startParley({ env: { DRAIN_SECONDS: '2' } })
+    const waiting = mailbox(parley, 'bob').check({ wait_seconds: 30 })
+    await expect.poll(() => waitingCalls(parley)).toBe(1)
+    const kept = await ask(parley, checkMail('alice', { Connection: 'keep-alive' }))
+    expect(kept.headers.connection).toBe('keep-alive')
+    const ended = parley.end()
+    await parley.printed(/"msg":"stopping"/)
+    const probe = await fetch(`${parley.url}/health/readiness`)
+    expect([probe.status, await probe.json()]).toEqual([503, { status: 'stopping' }])
+    expect((await fetch(`${parley.url}/health/liveness`)).status).toBe(200)
+    const sent = await ask(parley, {
+      ...checkMail('alice', { Connection: 'keep-alive' }),
+      body: JSON.stringify(call('send_to_agent', { name: 'bob', msg: 'still served' })),
+    })
+    expect([sent.status, sent.headers.connection]).toEqual([200, 'close'])
+    expect(await waiting).toMatchObject({ content: 'still served' })
+    expect(await ended).toBe(0)
+  })
+
   verifies(
     'serve.stop.waiting',
     'loses no message that comes at the last moment, and delivers none twice',

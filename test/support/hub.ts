@@ -15,6 +15,7 @@ import { TestClock } from './clock.ts'
 export interface TestHubOptions {
   clock?: Clock
   mailboxDepth?: number
+  mailboxAttempts?: number
   waitMs?: number
   waitsPerAgent?: number
   waitsTotal?: number
@@ -35,7 +36,9 @@ export const usualRules: Rules = {
   worktreesApart: false,
   inboxLeases: true,
   overdueMs: 1_800_000,
-  waking: { confirmMs: 30_000, remindMs: 900_000 },
+  stuckMs: 900_000,
+  waking: { confirmMs: 30_000, remindMs: 900_000, loopTurns: 30, loopPerHour: 120 },
+  broadcastMost: 200,
   inboxQuota: undefined,
   attachments: {
     convert: true,
@@ -53,6 +56,7 @@ export function openTestHub(
   {
     clock = new TestClock(),
     mailboxDepth = 10_000,
+    mailboxAttempts = 0,
     waitMs = 50_000,
     waitsPerAgent = 1000,
     waitsTotal = 20_000,
@@ -70,7 +74,7 @@ export function openTestHub(
     ids: createIds(clock),
     log,
     metrics: createMetrics(),
-    limits: { mailboxDepth, waitMs, waitsPerAgent, waitsTotal, tasksPerAgent },
+    limits: { mailboxDepth, mailboxAttempts, waitMs, waitsPerAgent, waitsTotal, tasksPerAgent },
     rules: { ...usualRules, ...rules },
     llm,
     archive,

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { bareHome, pack, run } from './packed.ts'
-import { type Later, temporaryFolder } from './parley.ts'
+import { type Later, share, temporaryFolder } from './parley.ts'
 import { freePort } from './redis-server.ts'
 import { serveRegistry } from './registry.ts'
 
@@ -13,7 +13,10 @@ export interface Packages {
   readonly cache: string
 }
 
-export async function servePackages(later: Later): Promise<Packages> {
+/** For all tests of a file; to pack takes longer than a server to start. */
+export const sharePackages = (): (() => Packages) => share(servePackages, 60_000)
+
+async function servePackages(later: Later): Promise<Packages> {
   const folder = await temporaryFolder(later)
   return { registry: await serveRegistry(await pack(folder), later), cache: join(folder, 'cache') }
 }

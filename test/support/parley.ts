@@ -151,12 +151,12 @@ export const shareParley = (options: Omit<ParleyOptions, 'later'> = {}): (() => 
   share((later) => startParley({ ...options, later }))
 
 /** Something that takes time to start, for all tests of a file. */
-export function share<Shared>(start: (later: Later) => Promise<Shared>): () => Shared {
+export function share<Shared>(start: (later: Later) => Promise<Shared>, timeoutMs?: number): () => Shared {
   const ends: (() => Promise<unknown>)[] = []
   let parley: Shared | undefined
   beforeAll(async () => {
     parley = await start((work) => ends.push(work))
-  })
+  }, timeoutMs)
   afterAll(async () => {
     for (const end of ends.reverse()) await end()
   })
@@ -175,6 +175,8 @@ export interface ToolResult {
 export interface PlainOptions {
   headers?: Record<string, string>
   signal?: AbortSignal
+  /** The `_meta` of the call. */
+  meta?: object
 }
 
 /** A plain JSON-RPC `tools/call`, as the specs' curl lines send it. */
@@ -182,12 +184,17 @@ export async function callTool(
   endpoint: string,
   name: string,
   args: Record<string, unknown> = {},
-  { headers = {}, signal }: PlainOptions = {},
+  { headers = {}, signal, meta }: PlainOptions = {},
 ): Promise<ToolResult> {
   const response = await fetch(endpoint, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', ...headers },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }),
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name, arguments: args, ...(meta && { _meta: meta }) },
+    }),
     ...(signal && { signal }),
   })
   const answer = (await response.json()) as { result?: ToolResult; error?: unknown }

@@ -25,6 +25,8 @@ export async function pagesOf(url: string): Promise<Record<string, string>> {
     home: '/mail',
     'unified-inbox': '/mail/unified-inbox',
     projects: '/mail/projects',
+    agents: '/mail/agents',
+    needs: '/mail/attention',
     attention: '/mail/attention?view=urgent',
     search: '/mail/search?q=orders',
     'compose-to-all': '/mail/overseer/compose',

@@ -173,6 +173,27 @@ describe.each(nodes)('On Node $version', ({ node }) => {
   })
 })
 
+verifies('waking.turn.waiter', 'and the waiter of its beginning is held until then', async () => {
+  const name = await newAgent()
+  const session_id = `session ${count++}`
+  const hook = (event: string) =>
+    fetch(`${server().url}/hooks/claude/${event}?agent=${name}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ session_id, prompt: 'go on' }),
+    })
+  const waiterOf = (hook_event_name: string) =>
+    start(['wait', '--for', 'claude', '--agent', name], { input: JSON.stringify({ session_id, hook_event_name }) })
+  await hook('Stop')
+  await hook('UserPromptSubmit')
+  const first = waiterOf('SessionStart')
+  await waiting(1)
+  await send(name)
+  const second = waiterOf('Stop')
+  expect(await first.ended).toMatchObject({ code: 0, stderr: '' })
+  expect(await second.ended).toMatchObject({ code: 2, stderr: expect.stringContaining(`1 new message for ${name}`) })
+})
+
 verifies('waking.wait.follow', 'until nobody reads them', async () => {
   const name = await newAgent()
   const waiter = start(['wait', '--agent', name, '--follow'])

@@ -1,4 +1,4 @@
-/** Marked blocks in files of lines: Markdown, and lists such as git's `exclude`. */
+/** Marked blocks in files of lines: Markdown, lists such as git's `exclude`, and scripts. */
 import { type Block, type Edit, LeaveAlone, type SettingsText } from '../shapes.ts'
 
 interface Marks {
@@ -18,6 +18,12 @@ export const markedLines = marked({
   begin: (name) => `# >>> parley ${name} >>>`,
   end: (name) => `# <<< parley ${name} <<<`,
   spaced: false,
+})
+
+export const markedScript = marked({
+  begin: (name) => `// >>> parley ${name} (written by parley init) >>>`,
+  end: (name) => `// <<< parley ${name} <<<`,
+  spaced: true,
 })
 
 function marked({ begin, end, spaced }: Marks): SettingsText {

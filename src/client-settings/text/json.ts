@@ -1,5 +1,5 @@
 /** Edits of JSON with comments: only the text of the edit itself changes. */
-import { type Edit, type Json, LeaveAlone, type Placed, type SettingsText } from '../shapes.ts'
+import { type Edit, type Item, indexOfItem, type Json, LeaveAlone, type Placed, type SettingsText } from '../shapes.ts'
 import { endsOfLine, insertInto, removeFrom, replaceValue } from './json-layout.ts'
 import { getNodeValue, type JsonNode, needObject, parseObject } from './json-tree.ts'
 
@@ -7,11 +7,12 @@ type Path = readonly string[]
 
 export const jsonText: SettingsText = {
   find(text, edit) {
-    const { path, value, kind } = needPlace(edit)
-    const { node, missing } = walk(parseObject(text), path)
+    const place = needPlace(edit)
+    const { node, missing } = walk(parseObject(text), place.path)
     if (missing.length > 0) return undefined
-    if (kind === 'entry') return getNodeValue(node)
-    return itemIn(node, path, value) && value
+    if (place.kind === 'entry') return getNodeValue(node)
+    const own = itemIn(node, place)
+    return own && getNodeValue(own)
   },
   put(given, edit) {
     const { path, value, kind } = needPlace(edit)
@@ -31,11 +32,11 @@ export const jsonText: SettingsText = {
     }
   },
   take(text, { edit, holders }) {
-    const { path, value, kind } = needPlace(edit)
-    const { node, missing } = walk(parseObject(text), path)
+    const place = needPlace(edit)
+    const { node, missing } = walk(parseObject(text), place.path)
     if (missing.length > 0) return text
-    const own = kind === 'entry' ? node.parent : itemIn(node, path, value)
-    return own === undefined ? text : takeHolders(removeFrom(text, own), path, { kind, holders })
+    const own = place.kind === 'entry' ? node.parent : itemIn(node, place)
+    return own === undefined ? text : takeHolders(removeFrom(text, own), place.path, { kind: place.kind, holders })
   },
 }
 
@@ -67,8 +68,10 @@ function walk(root: JsonNode, path: Path): { node: JsonNode; missing: Path } {
   return { node, missing: [] }
 }
 
-const itemIn = (node: JsonNode, path: Path, value: Json): JsonNode | undefined =>
-  needList(node, path).children?.find((one) => JSON.stringify(getNodeValue(one)) === JSON.stringify(value))
+function itemIn(node: JsonNode, item: Item): JsonNode | undefined {
+  const { children = [] } = needList(node, item.path)
+  return children[indexOfItem(children.map(getNodeValue), item)]
+}
 
 function needList(node: JsonNode, path: Path): JsonNode {
   if (node.type === 'array') return node

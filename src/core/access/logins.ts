@@ -6,7 +6,7 @@ import type { Hub } from '../hub/hub.ts'
 import type { Caller } from './callers.ts'
 import { guess } from './guessing.ts'
 
-export interface Login {
+interface Login {
   /** The address, or the network, that it comes from. */
   readonly address: string
   /** Whether the token was the right one. */

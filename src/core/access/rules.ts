@@ -6,7 +6,7 @@ import { readOnlyRefusal } from '../hub/commit.ts'
 import { type AgentCaller, type Caller, type Named, person, tokenCaller } from './callers.ts'
 
 /** An agent as far as it decides who may act as it. */
-export interface Owned {
+interface Owned {
   readonly id: number
   readonly name: string
   /** Whether it has or had a key. */

@@ -5,7 +5,7 @@ import { type Hub, reader } from '../hub/hub.ts'
 import type { Caller } from './callers.ts'
 import { needOversight } from './rules.ts'
 
-export interface HeldChore {
+interface HeldChore {
   readonly name: string
   readonly holder: string
   /** Undefined while it has nothing to do: it goes on as soon as there is something. */

@@ -6,7 +6,7 @@ import { memory } from '../hub/memory.ts'
 
 const writtenAfterMs = 5000
 
-export interface Activity {
+interface Activity {
   touch(agentId: number): void
   /** The later of the stored time and the one known here. */
   latest(agentId: number, stored: number): number
@@ -23,6 +23,8 @@ export const activity = memory((hub): Activity => {
 
 function keepActivity(hub: Hub): Activity {
   const seen = new Map<number, number>()
+  /** Times of the last write: a reader that asked the store before it has older ones. */
+  let written: ReadonlyMap<number, number> = new Map()
   let cancel: (() => void) | undefined
 
   async function write(): Promise<void> {
@@ -34,6 +36,7 @@ function keepActivity(hub: Hub): Activity {
     await commit(hub, itself, async (tx) => {
       for (const [agentId, at] of rows) await updateActive(tx, agentId, at)
     })
+    written = new Map(rows)
     for (const [agentId, at] of rows) if (seen.get(agentId) === at) seen.delete(agentId)
   }
 
@@ -44,7 +47,7 @@ function keepActivity(hub: Hub): Activity {
       seen.set(agentId, hub.clock.now())
       cancel ??= hub.clock.after(writtenAfterMs, () => write().catch(complain))
     },
-    latest: (agentId, stored) => Math.max(seen.get(agentId) ?? 0, stored),
+    latest: (agentId, stored) => Math.max(seen.get(agentId) ?? written.get(agentId) ?? 0, stored),
     unwritten: () => new Map(seen),
     write: () => write().catch(complain),
   }

@@ -1,7 +1,15 @@
 /** Agents: the named identities of a project. */
 import { lookOf } from '../../base/confusables.ts'
 import { HubError } from '../../base/errors.ts'
-import { agentNamePattern, agentNameRule, isBroadcast, isReserved, nameKey, overseer } from '../../base/names.ts'
+import {
+  agentNamePattern,
+  agentNameRule,
+  hubName,
+  isBroadcast,
+  isReserved,
+  nameKey,
+  overseer,
+} from '../../base/names.ts'
 import { echo } from '../../base/text.ts'
 import type { Tx } from '../../db/port.ts'
 import {
@@ -54,7 +62,7 @@ const agentsSeen = memory(() => new Map<string, Known>())
 
 const placeOf = (projectId: number, key: string): string => `${projectId}/${key}`
 
-export interface Wanted {
+interface Wanted {
   /** Its slug or key. */
   readonly project: string
   readonly name: string
@@ -95,7 +103,7 @@ export async function makeAgent(hub: Hub, tx: Tx, note: Note, newcomer: Newcomer
   if (found !== undefined) return found
   // Mail to "human-overseer" is mail to people, and is shown as that.
   const who = isReserved(name) ? people : { name, policy }
-  refuseBroadcastName(name)
+  refuseTakenName(name)
   await refuseLookalike(tx, projectId, who.name)
   const now = hub.clock.now()
   const activeAt = unseen ? 0 : now
@@ -114,11 +122,15 @@ export function refuseName(name: string): void {
     throw new HubError('INVALID_ARGUMENT', `The name ${overseer} is reserved for people.`, {
       hint: 'Choose another name.',
     })
-  refuseBroadcastName(name)
+  refuseTakenName(name)
 }
 
-/** Nobody could write to an agent of such a name: every send to it is refused as a broadcast (all.names.broadcast). */
-export function refuseBroadcastName(name: string): void {
+/** Names that no new agent has: that of Parley itself (all.names.hub), and those that every send refuses as a broadcast (all.names.broadcast). */
+export function refuseTakenName(name: string): void {
+  if (nameKey(name) === nameKey(hubName))
+    throw new HubError('INVALID_ARGUMENT', `The name ${hubName} is that of the hub, which signs its notices with it.`, {
+      hint: 'Choose a name of your own, such as GreenCastle.',
+    })
   if (!isBroadcast(name)) return
   throw new HubError('INVALID_ARGUMENT', `The name ${JSON.stringify(name)} means all agents: no agent can have it.`, {
     hint: 'Choose a name of your own, such as GreenCastle.',

@@ -26,6 +26,8 @@ export interface Self {
   readonly project?: string | undefined
   /** Why the project is not the folder that the client works in. */
   readonly note?: string | undefined
+  /** The git worktree that the client works in: a name of its project, and where files to attach are. */
+  readonly worktree?: string | undefined
 }
 
 const agentsById = memory(() => new Map<number, Agent>())
@@ -77,8 +79,8 @@ export async function selfInFolder(hub: Hub, caller: Caller, self: Self, folder:
 
 /** By a folder, or by the slug or key of a project. */
 async function inFolder(hub: Hub, caller: Caller, self: Self, folder: string): Promise<Self> {
-  const { place, note } = await projectOfFolder(hub, caller, folder)
-  return { ...self, project: isNew(place) ? place.newKey : place.key, note }
+  const { place, note, worktree } = await projectOfFolder(hub, caller, folder)
+  return { ...self, project: isNew(place) ? place.newKey : place.key, note, worktree }
 }
 
 async function keyOf(hub: Hub, caller: Caller, slugOrKey: string): Promise<string> {

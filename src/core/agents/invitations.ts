@@ -97,14 +97,14 @@ const hasKeyAlready = (name: string): HubError =>
     hint: `Invite another name. \`parley keys rotate ${name}\` gives this one a new key, and ends the old one.`,
   })
 
-export interface Accepting {
+interface Accepting {
   readonly name: string
   readonly code: string
   /** The network that it comes from: wrong codes are counted for each. */
   readonly address: string
 }
 
-export interface Accepted {
+interface Accepted {
   readonly agent: string
   readonly project: string
   readonly door: InvitedDoor

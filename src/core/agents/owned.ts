@@ -12,10 +12,10 @@ import { memory, remember } from '../hub/memory.ts'
 import { publicIds } from '../hub/public-ids.ts'
 import { findPlace, isNew, makeProject, slugOfProject } from '../projects/projects.ts'
 import type { Acting } from './acting.ts'
-import { known, refuseBroadcastName, refuseLookalike } from './agents.ts'
+import { known, refuseLookalike, refuseTakenName } from './agents.ts'
 import { storeKey } from './keys.ts'
 
-export interface Owning {
+interface Owning {
   /** A path that is new makes a project. */
   readonly project: string
   readonly name: string
@@ -40,7 +40,7 @@ export async function registerOwned(
   const row = await commit(hub, caller, async (tx, note) => {
     const { id: projectId } = isNew(place) ? await makeProject(hub, tx, note, place) : place
     if ((await findAgent(tx, projectId, nameKey(name))) !== undefined) throw nameTaken(name)
-    refuseBroadcastName(name)
+    refuseTakenName(name)
     await refuseLookalike(tx, projectId, name)
     const now = hub.clock.now()
     const policy = 'contacts_only'
@@ -82,7 +82,7 @@ export async function needSelf(hub: Hub, caller: Caller): Promise<Acting> {
   return { caller, ...remember(selves(hub), me.agentId, self), registered: true }
 }
 
-export interface Self {
+interface Self {
   readonly id: string
   readonly name: string
   readonly ownerContact: string | undefined

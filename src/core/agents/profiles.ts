@@ -24,6 +24,7 @@ export interface Profile extends Agent {
   readonly program: string
   readonly model: string
   readonly task: string
+  readonly roles: readonly string[]
   readonly contactPolicy: ContactPolicy
   readonly attachmentsPolicy: AttachmentsPolicy
   readonly unread: number
@@ -40,12 +41,16 @@ export const toProfile = (hub: Hub, { slug }: Pick<Project, 'slug'>, row: Profil
   program: row.program,
   model: row.model,
   task: row.task,
+  roles: rolesOf(row),
   contactPolicy: row.contact_policy,
   attachmentsPolicy: row.attachments_policy,
   unread: row.unread,
   createdAt: row.created_at,
   activeAt: activity(hub).latest(row.id, row.active_at),
 })
+
+export const rolesOf = ({ roles }: Pick<ProfileRow, 'roles'>): readonly string[] =>
+  roles === null || roles === '' ? [] : roles.split(',')
 
 export async function whois(hub: Hub, caller: Caller, slugOrKey: string, name: string): Promise<Profile> {
   const project = await needProject(hub, caller, slugOrKey)
@@ -54,7 +59,7 @@ export async function whois(hub: Hub, caller: Caller, slugOrKey: string, name: s
   throw await noAgent(hub, caller, { home: project, name, reason: 'no_agent' })
 }
 
-export interface Listing {
+interface Listing {
   /** Only those active within this time. */
   readonly activeWithinMs?: number | undefined
   readonly limit: number

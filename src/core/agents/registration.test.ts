@@ -52,6 +52,7 @@ eachEngine('Registering', (open) => {
       task: 'Auth',
       contactPolicy: 'auto',
       attachmentsPolicy: 'auto',
+      roles: [],
       unread: 0,
       createdAt: clock.now(),
       activeAt: clock.now(),

@@ -3,22 +3,24 @@ import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
 import { isMemorable, lettersAndDigits, memorableName } from '../../base/memorable.ts'
 import { agentNamePattern, isBroadcast, isReserved, nameKey, overseer } from '../../base/names.ts'
-import type { Reader } from '../../db/port.ts'
+import type { Reader, Tx } from '../../db/port.ts'
 import {
   type AttachmentsPolicy,
   findProfile,
   insertProfile,
   listTaken,
+  type NewProfile,
   type ProfileRow,
   updateProfile,
 } from '../../store/agents/profiles.ts'
+import { replaceRoles } from '../../store/agents/roles.ts'
 import type { Caller } from '../access/callers.ts'
 import { mayRoam, needWriting } from '../access/rules.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { findPlace, findProjectCalled, isNew, makeProject, needProject, type Project } from '../projects/projects.ts'
 import { actAs } from './acting.ts'
-import { known, noAgent, refuseBroadcastName, refuseLookalike } from './agents.ts'
+import { known, noAgent, refuseLookalike, refuseTakenName } from './agents.ts'
 import { type Profile, toProfile } from './profiles.ts'
 
 /** An agent's introduction of itself. */
@@ -29,6 +31,8 @@ export interface Introduction {
   readonly model?: string | undefined
   readonly task?: string | undefined
   readonly attachments?: AttachmentsPolicy | undefined
+  /** Its roles from now on, by which others address it; those it has stay, if left out. */
+  readonly roles?: readonly string[] | undefined
   /** The name of its client: the program of an agent that names none. */
   readonly client?: string | undefined
   /** The name came with the connection: a person chose it, and it is taken as it is (identity.name.kept). */
@@ -71,9 +75,9 @@ export async function register(
     const found = name === undefined ? undefined : await findProfile(tx, project.id, nameKey(name))
     if (found !== undefined) return { project, row: found, made: false }
     const own = name === undefined || fault !== undefined ? await freeName(hub, tx, project.id) : name
-    refuseBroadcastName(own)
+    refuseTakenName(own)
     await refuseLookalike(tx, project.id, own)
-    const row = await insertProfile(tx, newProfile(hub, project, { ...intro, name: own }))
+    const row = await insertWithRoles(tx, newProfile(hub, project, { ...intro, name: own }), intro.roles)
     note({ kind: 'agent.created', projectId: project.id, agentId: row.id })
     return { project, row, made: true }
   })
@@ -100,7 +104,7 @@ export async function createIdentity(
     if (wish !== undefined && fault === undefined && (await listTaken(tx, project.id, [wish])).length > 0)
       fault = 'is somebody else already, or looks like it'
     const name = wish === undefined || fault !== undefined ? await freeName(hub, tx, project.id) : wish
-    const row = await insertProfile(tx, newProfile(hub, project, { ...intro, name }))
+    const row = await insertWithRoles(tx, newProfile(hub, project, { ...intro, name }), intro.roles)
     note({ kind: 'agent.created', projectId: project.id, agentId: row.id })
     return { project, row, fault }
   })
@@ -196,6 +200,15 @@ const newProfile = (
   now: hub.clock.now(),
 })
 
+/** As a profile has them. */
+const rolesText = (roles: readonly string[]): string => [...new Set(roles)].sort().join(',')
+
+async function insertWithRoles(tx: Tx, profile: NewProfile, roles: readonly string[] = []): Promise<ProfileRow> {
+  const row = await insertProfile(tx, profile)
+  if (roles.length > 0) await replaceRoles(tx, { id: row.id, projectId: row.project_id, roles })
+  return { ...row, roles: rolesText(roles) }
+}
+
 /** An agent that comes back: its introduction replaces the stored fields, the rest stays. */
 async function renew(
   hub: Hub,
@@ -206,9 +219,12 @@ async function renew(
   const { program = row.program === unknown ? intro.client : undefined, model, task, attachments } = intro
   const same = (given: string | undefined, stored: string) => given === undefined || given === stored
   const known = same(program, row.program) && same(model, row.model) && same(task, row.task)
-  if (known && same(attachments, row.attachments_policy)) return toProfile(hub, project, row)
+  const roles = intro.roles && rolesText(intro.roles)
+  if (known && same(attachments, row.attachments_policy) && same(roles, row.roles ?? ''))
+    return toProfile(hub, project, row)
   const next = await commit(hub, caller, async (tx, note) => {
     note({ kind: 'agent.updated', projectId: project.id, agentId: row.id })
+    if (intro.roles !== undefined) await replaceRoles(tx, { id: row.id, projectId: project.id, roles: intro.roles })
     return updateProfile(tx, row.id, { program, model, task, attachments })
   })
   return toProfile(hub, project, next)

@@ -9,7 +9,7 @@ import { findPlace, findProjectCalled } from '../projects/projects.ts'
 import { type ContactPolicy, findIn, known, makeAgent } from './agents.ts'
 
 /** The contents of a valid token. */
-export interface Signed {
+interface Signed {
   readonly agent: Named | undefined
   /** Whom it was issued to, where it names no agent. */
   readonly subject: string

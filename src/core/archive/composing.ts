@@ -31,7 +31,8 @@ export async function partsOf(hub: Hub, changes: readonly Recorded[]): Promise<R
 
 type Told = Extract<Recorded, { messageId: number; threadId: number }>
 
-const isMessage = (change: Recorded): change is Told => change.kind === 'message.sent' || change.kind === 'message.said'
+const isMessage = (change: Recorded): change is Told =>
+  change.kind === 'message.sent' || change.kind === 'message.said' || change.kind === 'message.passed'
 
 const idsOf = (changes: readonly Recorded[], key: 'agentId' | 'leaseId', prefix: string): number[] =>
   changes.flatMap((change) => {
@@ -61,6 +62,7 @@ export async function commitsOf(hub: Hub, changes: readonly Recorded[]): Promise
     switch (change.kind) {
       case 'message.sent':
       case 'message.said':
+      case 'message.passed':
         addCommits(commits, messages.get(change.messageId) ?? new Map())
         break
       case 'agent.created':

@@ -15,7 +15,7 @@ export type Progress = (done: number, total: number) => void
 /** Each archive has its own watermark: a node with a disk of its own follows for itself. */
 export const followerName = (archiveId: string): string => `archive ${archiveId}`
 
-export interface Following {
+interface Following {
   readonly archive: Archive
   /** Called when commits were made whose files are not checked out yet. */
   readonly kept?: () => void

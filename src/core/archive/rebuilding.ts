@@ -18,7 +18,7 @@ import { messageCommits } from './messages.ts'
 import { leaseCommits, profileCommits } from './records.ts'
 import { listWhole } from './shelves.ts'
 
-export interface Step {
+interface Step {
   readonly commits: Commits
   /** Messages so far, and all of them. */
   readonly done: number

@@ -23,7 +23,7 @@ export interface Shelved {
 }
 
 /** Which parts of which threads, by their ids. */
-export type Parts = ReadonlyMap<number, ReadonlySet<number>>
+type Parts = ReadonlyMap<number, ReadonlySet<number>>
 
 /** The digests that changed: those of the threads themselves, and those of guests who see one of these messages. */
 export async function listChanged(hub: Hub, parts: Parts, messageIds: readonly number[]): Promise<Shelved[]> {

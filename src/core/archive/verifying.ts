@@ -16,7 +16,7 @@ import { everything } from './rebuilding.ts'
 
 export type { Progress } from './follower.ts'
 
-export interface Finding extends Fault {
+interface Finding extends Fault {
   readonly project: string
 }
 

@@ -93,7 +93,7 @@ async function check(file: string): Promise<Manifest> {
   return manifest
 }
 
-export interface Restoring {
+interface Restoring {
   readonly file: string
   readonly manifest: Manifest
   readonly clock: Clock

@@ -18,7 +18,7 @@ import { refusalError } from '../messages/send.ts'
 import { type Connection, freeCode } from './codes.ts'
 import { answerRequest, confirmRequests, hasCode, needApprovable, settleBack } from './requests.ts'
 
-export interface Requested extends Connection {
+interface Requested extends Connection {
   /** Undefined where the other had asked too, without a code: the two are connected. */
   readonly code: string | undefined
 }
@@ -145,7 +145,7 @@ async function lockAskable(hub: Hub, tx: Tx, { sender, target }: Pair): Promise<
   return { own, back }
 }
 
-export interface ConnectionAnswer {
+interface ConnectionAnswer {
   /** The id of the connection that was asked for. */
   readonly id: string
   readonly accept: boolean

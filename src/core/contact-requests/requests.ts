@@ -27,7 +27,7 @@ import type { Hub } from '../hub/hub.ts'
 import { append, refusalError } from '../messages/send.ts'
 import { slugOfProject } from '../projects/projects.ts'
 
-export interface ContactRequest {
+interface ContactRequest {
   readonly to: Other
   readonly reason?: string | undefined
   /** How long the request stands. */
@@ -85,7 +85,7 @@ export async function requestContact(
   })
 }
 
-export interface ContactAnswer {
+interface ContactAnswer {
   readonly from: Other
   readonly accept: boolean
   /** How long the answer holds: a week for an approval, for good for a denial, if left out. Infinity is for good. */

@@ -13,7 +13,7 @@ interface Looking {
   readonly threads: readonly number[]
 }
 
-export interface Grounds {
+interface Grounds {
   /** The ids of the recipients with a ground. */
   readonly found: ReadonlySet<number>
   /** Of those, the ones whose ground is recent contact. */

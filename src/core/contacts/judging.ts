@@ -20,7 +20,7 @@ import { findGrounds } from './grounds.ts'
 import { blocksAll, contactFirst, contactMade, declined, onlyContacts, requestFiled } from './refusals.ts'
 import { endAfter, endOf, type Link, linksOf, renewedBefore, usualTtlMs } from './standing.ts'
 
-export interface Judging {
+interface Judging {
   readonly tx: Tx
   readonly note: Note
   readonly sender: Agent
@@ -42,7 +42,7 @@ export interface Refusal {
 }
 
 /** The reasons for which a message may not reach some of its recipients, by the id of the agent. All others are reached. */
-export type Refusals = ReadonlyMap<number, Refusal>
+type Refusals = ReadonlyMap<number, Refusal>
 
 export interface Judgement {
   readonly refusals: Refusals

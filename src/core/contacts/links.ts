@@ -23,7 +23,7 @@ export interface Contact {
   readonly expiresAt: number | undefined
 }
 
-export interface ContactParty {
+interface ContactParty {
   readonly name: string
   /** The slug of its project. */
   readonly project: string
@@ -54,7 +54,7 @@ export async function listContacts(
   return { contacts, more: rows.length > limit }
 }
 
-export type Direction = 'outgoing' | 'incoming'
+type Direction = 'outgoing' | 'incoming'
 
 export async function setContactPolicy(hub: Hub, acting: Acting, policy: ContactPolicy): Promise<Profile> {
   const agent = await actAs(hub, acting)

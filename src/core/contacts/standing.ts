@@ -23,7 +23,7 @@ export const standingOf = ({ status, expires_at }: ContactRow, now: number): Sta
   expires_at !== null && expires_at <= now ? 'expired' : status
 
 /** The contact policy of an agent, by its id. */
-export type PolicyOf = (id: number) => string | undefined
+type PolicyOf = (id: number) => string | undefined
 
 /**
  * An approved contact holds both ways, but a denial by the other outweighs it (mail.contact.both-ways). To an agent that takes

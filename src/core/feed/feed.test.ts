@@ -17,6 +17,9 @@ import { register } from '../agents/registration.ts'
 import { requestContact, respondContact } from '../contact-requests/requests.ts'
 import { setContactPolicy } from '../contacts/links.ts'
 import { release, renew, reserve, sweepLeases } from '../leases/leases.ts'
+import { buryWorn } from '../mail/dying.ts'
+import { keepExpiring } from '../mail/expiry.ts'
+import { listInbox } from '../mail/inbox.ts'
 import { acknowledgeMessage, markRead } from '../mail/receipts.ts'
 import { take } from '../mail/take.ts'
 import { send } from '../messages/send.ts'
@@ -122,6 +125,35 @@ eachEngine('The feed', (open) => {
       await send(hub, as('ann'), { to: [{ name: 'bob' }], body: 'more' })
       expect(await changesOf(() => take(hub, as('bob'), now))).toEqual([
         { ...mail, kind: 'mail.taken', messageId: expect.any(Number) },
+      ])
+
+      await send(hub, as('ann'), { to: [{ name: 'bob' }], body: 'soon gone', ttlMs: 1000 })
+      clock.advance(1000)
+      const unreadInTime = await changesOf(async () => {
+        const stop = keepExpiring(hub)
+        clock.advance(0)
+        const told = async () => (await listInbox(hub, as('ann'), { limit: 9 })).messages.length
+        await expect.poll(told, { interval: 2 }).toBe(1)
+        await stop()
+      })
+      expect(unreadInTime).toEqual([
+        { ...mail, actor: 'hub', kind: 'mail.expired', messageId: expect.any(Number) },
+        { ...message, actor: 'hub', kind: 'message.sent' },
+      ])
+
+      await send(hub, as('ann'), { to: [{ name: 'bob' }], body: 'poison' })
+      expect((await take(hub, as('bob'), { ...now, loanMs: 1000 }))?.mail.body).toBe('poison')
+      clock.advance(1000)
+      expect(await changesOf(() => buryWorn(hub, { id: bob, projectId: byLocal.projectId, name: 'bob' }, 1))).toEqual([
+        { ...mail, actor: 'hub', kind: 'mail.dead', messageId: expect.any(Number) },
+        { ...message, actor: 'hub', kind: 'message.sent' },
+      ])
+
+      for (const name of ['bob', 'cid']) await register(hub, operator, { project, name, roles: ['reviewer'] })
+      const shared = await send(hub, as('ann'), { to: [{ name: 'any:reviewer' }], body: 'one of you' })
+      const taker = shared.deliveries[0]?.agent.id === bob ? 'cid' : 'bob'
+      expect(await changesOf(() => listInbox(hub, as(taker), { limit: 1 }))).toEqual([
+        { ...message, kind: 'message.passed', agentId: expect.any(Number), messageId: shared.messageId },
       ])
 
       const contact = { ...byLocal, agentId: bob, contactId: expect.any(Number) }
@@ -259,11 +291,14 @@ eachEngine('The feed', (open) => {
         'agent.policy': true,
         'message.sent': true,
         'message.said': true,
+        'message.passed': true,
         'mail.taken': true,
         'mail.lent': true,
         'mail.returned': true,
         'mail.read': true,
         'mail.acknowledged': true,
+        'mail.expired': true,
+        'mail.dead': true,
         'contact.requested': true,
         'contact.approved': true,
         'contact.denied': true,

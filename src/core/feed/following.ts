@@ -53,7 +53,7 @@ export function keepFollowing(
 }
 
 /** `gap`: the follower is new, came too late, or comes from another database: it makes everything anew and goes on from `to`. */
-export type News =
+type News =
   | { readonly kind: 'none'; readonly hidden: boolean }
   | { readonly kind: 'page'; readonly changes: readonly Recorded[]; readonly to: FeedPosition }
   | { readonly kind: 'gap'; readonly to: FeedPosition }

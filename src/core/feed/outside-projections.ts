@@ -20,7 +20,7 @@ export interface OutsideProjection {
   rebuild(to: FeedPosition, job: JobLease): Promise<void>
 }
 
-export interface Working {
+interface Working {
   readonly holder: string
   readonly signal: AbortSignal
 }

@@ -21,7 +21,7 @@ export interface Unit {
 }
 
 /** Does all of them in one statement that commits itself; an answer for each. Units are batched with others of the same one. */
-export type Batch<U extends Unit, Done> = (tx: Tx, note: Note, units: readonly U[]) => Promise<readonly Done[]>
+type Batch<U extends Unit, Done> = (tx: Tx, note: Note, units: readonly U[]) => Promise<readonly Done[]>
 
 interface Waiting {
   readonly run: Batch<Unit, unknown>

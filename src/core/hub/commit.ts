@@ -33,7 +33,7 @@ const attempts = 5
 export class LostRace extends Error {}
 
 /** `repeatable`: it is done again if the power goes. */
-export type CommitOptions = Pick<TxOptions, 'repeatable'>
+type CommitOptions = Pick<TxOptions, 'repeatable'>
 
 /** Runs `work` in a transaction. It runs again where another was first to write a unique row: then it finds that row. */
 export async function commit<T>(

@@ -39,12 +39,19 @@ export interface Rules {
   readonly inboxLeases: boolean
   /** The age from which an acknowledgement is overdue. */
   readonly overdueMs: number
+  /** How long an agent that others wait for may be silent before it counts as stuck. */
+  readonly stuckMs: number
   readonly waking: {
     /** How long an announcement may go without a turn that confirms it. */
     readonly confirmMs: number
     /** After how long an agent that was told of a message, and has not read it, is told once more. */
     readonly remindMs: number
+    /** How many woken messages in a row of a thread, and within an hour between two agents, pause the waking. */
+    readonly loopTurns: number
+    readonly loopPerHour: number
   }
+  /** How many agents one message to a group may go to. */
+  readonly broadcastMost: number
   /** How many messages an inbox may hold, read or not. */
   readonly inboxQuota: number | undefined
   readonly attachments: {
@@ -72,6 +79,8 @@ interface Shown {
   readonly metrics: Metrics
   readonly limits: {
     readonly mailboxDepth: number
+    /** How often mail is lent before it is dead; 0: it never is. */
+    readonly mailboxAttempts: number
     readonly waitMs: number
     /** Calls that may wait at once in this process. */
     readonly waitsPerAgent: number
@@ -180,6 +189,9 @@ export const countWaiters = (hub: Hub): number => hub[inside].wakes.size
 export const onClose = (hub: Hub, close: () => Promise<void>): void => {
   hub[inside].closers.push(close)
 }
+
+/** Wakes a channel in this process alone, for a change that is no commit. */
+export const wakeHere = (hub: Hub, channel: string): void => hub[inside].wakes.wake([channel])
 
 /** Followers look: something may have been committed that nobody announced to this process or thread. */
 export const wakeFollowers = (hub: Hub): void => hub[inside].wakes.wake([feedChannel])

@@ -22,7 +22,7 @@ export const pauseMs = 5
 
 export const newHolder = (hub: Hub): string => `${thisProcess()}/${hub.ids.short()}`
 
-export interface Taking {
+interface Taking {
   readonly name: string
   readonly holder: string
   /** From the end of one run to the next, by any process. */

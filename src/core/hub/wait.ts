@@ -4,7 +4,7 @@ import { type Hub, inside } from './hub.ts'
 import { memory } from './memory.ts'
 import { beginWait } from './waits.ts'
 
-export interface Wait {
+interface Wait {
   /** The wake-up channel. */
   channel: string
   /** How long the caller is ready to wait; the hub's own limit holds too. */
@@ -20,7 +20,7 @@ export interface Wait {
   counted?: boolean
 }
 
-export interface Answer<T> {
+interface Answer<T> {
   found?: T | undefined
   /** With nothing found: the time of day when asking again makes sense without a wake-up (a loan that ends, say). */
   again?: number | undefined

@@ -7,7 +7,7 @@ export const feedChannel = 'feed'
 type Sleeper = (uncommitted?: boolean) => void
 
 /** One of those who wait for what only one of them gets: mail of one mailbox. */
-export interface Competitor {
+interface Competitor {
   /** Told that there may be something. */
   readonly tell: Sleeper
   asleep: boolean

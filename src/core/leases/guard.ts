@@ -10,14 +10,14 @@ import { needProject } from '../projects/projects.ts'
 
 export type { Installation } from '../../guard/install.ts'
 
-export interface Guarding {
+interface Guarding {
   readonly project: string
   /** The absolute path of a checkout. */
   readonly folder: string
   readonly installation: Installation
 }
 
-export interface Guarded {
+interface Guarded {
   /** The path of the hook. */
   readonly hook: string
   /** The slug of the project, and why it is another than the folder says. */

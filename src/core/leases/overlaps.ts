@@ -14,7 +14,7 @@ const pageSize = 200
 /** Others have their turn after so many steps of comparing: some 5 ms. */
 const stepsPerTurn = 30_000
 
-export interface Wanted {
+interface Wanted {
   readonly projectId: number
   readonly agentId: number
   readonly glob: Glob

@@ -16,7 +16,7 @@ import { findPlace, isNew, needProject, type Project } from '../projects/project
 import { type Refining, summarizeThread, type ThreadSummary } from '../threads/summaries.ts'
 
 /** An agent under the name it had before, or a new one. */
-export type Newcomer = Introduction & { readonly name?: string | undefined }
+type Newcomer = Introduction & { readonly name?: string | undefined }
 
 type Wanted = Omit<Reserving, 'onConflict'>
 type Page = Pick<InboxWish, 'limit' | 'bodies' | 'budget'>
@@ -28,7 +28,7 @@ const as = (caller: Caller, { project, name }: Profile): Acting => ({
   registered: true,
 })
 
-export interface Started {
+interface Started {
   readonly project: Project
   /** About the folder that was named. */
   readonly note: string | undefined
@@ -65,7 +65,7 @@ export async function startWork(
   }
 }
 
-export interface Preparation {
+interface Preparation {
   /** The agent that prepares: registered by this, or already there. */
   readonly who: Newcomer | { readonly known: Pick<Acting, 'project' | 'name'> }
   readonly thread: string
@@ -74,7 +74,7 @@ export interface Preparation {
   inbox(thread: ThreadSummary | undefined): Page
 }
 
-export interface Prepared {
+interface Prepared {
   readonly project: Project
   readonly registered: Registered
   /** Undefined if nobody has written to it yet: an agent may come before the first message. */
@@ -116,7 +116,7 @@ export async function lookForConflicts(
   return { reserved, released: await release(hub, acting, { ids: reserved.made }) }
 }
 
-export interface Handshake {
+interface Handshake {
   readonly with: Other
   readonly reason?: string | undefined
   /** How long the request stands, and the contact lasts. */
@@ -126,7 +126,7 @@ export interface Handshake {
   readonly welcome?: Pick<Draft, 'subject' | 'body'> | undefined
 }
 
-export interface Shaken {
+interface Shaken {
   readonly request: Contact
   readonly answer: Contact | undefined
   /** Whether an answer was wanted that is the other's own to give. */

@@ -175,6 +175,8 @@ async function tellMail(hub: Hub, one: FollowedAgent): Promise<void> {
     const query = { recipientId: one.agent.id, after: one.seen, limit: perLook }
     const rows = await listArrivals(reader(hub), query)
     for (const row of rows) {
+      one.seen = row.id
+      if (row.notice === 1) continue
       const from = await addressFrom(hub, one.agent, { name: row.sender, projectId: row.sender_project })
       const arrival = {
         uid: row.uid,
@@ -185,7 +187,6 @@ async function tellMail(hub: Hub, one: FollowedAgent): Promise<void> {
         createdAt: row.created_at,
         automatic: row.automatic === 1,
       }
-      one.seen = row.id
       for (const listener of one.listeners) listener.arrived(arrival)
     }
     if (rows.length < perLook) return

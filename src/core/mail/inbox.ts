@@ -10,9 +10,13 @@ import {
   type MailRow,
 } from '../../store/mail/mail.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
+import type { Agent } from '../agents/agents.ts'
+import { type Trust, trustOf } from '../contacts/trust.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { listAttachments } from '../messages/carried.ts'
 import { type MailMessage, mailMessagesOf } from './messages.ts'
+import { holdOf } from './run-mail.ts'
+import { giveBack, holdShared, mayTake } from './shared.ts'
 
 export type { InboxPart } from '../../store/mail/mail.ts'
 
@@ -20,6 +24,8 @@ export interface Received extends MailMessage {
   readonly kind: 'to' | 'cc' | 'bcc'
   readonly readAt: number | undefined
   readonly ackedAt: number | undefined
+  /** The standing of its sender with the agent. */
+  readonly trust: Trust
 }
 
 export interface InboxWish {
@@ -37,6 +43,8 @@ export interface InboxWish {
   /** With bodies: the room of the answer. Without it, long bodies are left out. */
   readonly budget?: Budget | undefined
   readonly limit: number
+  /** Only the mail of this run. */
+  readonly run?: string | undefined
 }
 
 /** Room for whole messages: as many as fit, and always the first one (mail.inbox.budget). */
@@ -61,29 +69,68 @@ export const readsOn = ({ since, after }: { since?: unknown; after?: unknown }):
  */
 export async function listInbox(hub: Hub, acting: Acting, wish: InboxWish): Promise<MailPage<Received>> {
   const agent = await actAs(hub, acting)
-  const { part = 'all', oldestFirst = false, bodies = false, budget, limit, ...range } = wish
+  const looking = { caller: acting.caller, agent }
+  // Others of its role are not given what this one is shown (mail.group.any).
+  const held = wish.run === undefined ? await holdShared(hub, looking) : []
+  const page = await readInbox(hub, looking, { ...wish, also: held })
+  if (held.length > 0) await giveBack(hub, looking, without(held, page.messages))
+  if (page.open.length === 0 || wish.run !== undefined || !mayTake(looking)) return page
+  // Shared mail came after this process last looked for some. One that another takes at this moment is not this one's.
+  const late = await holdShared(hub, looking)
+  const again = await readInbox(hub, looking, { ...wish, also: late })
+  await giveBack(hub, looking, without(late, again.messages))
+  const open = new Set(again.open)
+  return { messages: again.messages.filter(({ id }) => !open.has(id)), more: again.more }
+}
+
+const without = (ids: readonly number[], shown: readonly { readonly id: number }[]): number[] =>
+  ids.filter((id) => !shown.some((one) => one.id === id))
+
+/** `open` has shared messages of the page that nobody holds. */
+async function readInbox(
+  hub: Hub,
+  { agent }: { agent: Agent },
+  wish: InboxWish & { also: readonly number[] },
+): Promise<MailPage<Received> & { readonly open: readonly number[] }> {
+  const { part = 'all', oldestFirst = false, bodies = false, budget, limit, run, ...range } = wish
   const onwards = readsOn(wish)
-  const query = { ...range, recipientId: agent.id, part, bodies: inlineBytes(bodies, limit), limit: limit + 1 }
+  const now = hub.clock.now()
+  const query = {
+    ...range,
+    recipientId: agent.id,
+    part,
+    bodies: inlineBytes(bodies, limit),
+    limit: limit + 1,
+    now,
+    hold: run === undefined ? undefined : holdOf(run),
+  }
   const found = await listInboxRows(reader(hub), { ...query, oldestFirst: oldestFirst || onwards })
   const page = found.slice(0, limit)
+  const open = page.filter((row) => isOpen(row, now)).map(({ id }) => id)
   const home = agent.projectId
   if (bodies && budget !== undefined) {
     const fitting = await listFitting(hub, page, { home, budget })
     const more = found.length > fitting.length
-    return { messages: onwards && !oldestFirst ? fitting.reverse() : fitting, more }
+    return { messages: onwards && !oldestFirst ? fitting.reverse() : fitting, more, open }
   }
   const rows = await withBodies(hub, onwards && !oldestFirst ? page.reverse() : page, bodies)
   const messages = await mailMessagesOf(hub, { rows, home, bodies })
   return {
-    messages: messages.map((message, index) => ({ ...message, ...receipt(rows[index] as InboxRow) })),
+    messages: messages.map((message, index) => ({ ...message, ...receipt(rows[index] as InboxRow, home) })),
     more: found.length > limit,
+    open,
   }
 }
 
-const receipt = ({ kind, read_at, acked_at }: InboxRow) => ({
-  kind,
-  readAt: read_at ?? undefined,
-  ackedAt: acked_at ?? undefined,
+/** Shared mail that nobody holds. */
+const isOpen = ({ shared_role, read_at, held_until }: InboxRow, now: number): boolean =>
+  shared_role !== null && read_at === null && (held_until ?? 0) <= now
+
+const receipt = (row: InboxRow, home: number) => ({
+  kind: row.kind,
+  readAt: row.read_at ?? undefined,
+  ackedAt: row.acked_at ?? undefined,
+  trust: trustOf(row, home),
 })
 
 /** The first messages of the page that fit. Long bodies and images are read one by one, until there is no room. */
@@ -96,7 +143,7 @@ async function listFitting(
   const messages: Received[] = []
   let left = budget.most
   for (const [index, row] of rows.entries()) {
-    const message = { ...(bare[index] as MailMessage), ...receipt(row) }
+    const message = { ...(bare[index] as MailMessage), ...receipt(row, home) }
     if (row.body === null || row.attachments !== null) Object.assign(message, await wholeOf(hub, row))
     left -= budget.sizeOf(message)
     if (left < 0 && messages.length > 0) break

@@ -3,7 +3,7 @@ import { limits } from '../../base/limits.ts'
 import { firstLine } from '../../base/text.ts'
 import type { Reader } from '../../db/port.ts'
 import { listRecipientsOf, type MailRow, type RecipientOfRow } from '../../store/mail/mail.ts'
-import type { DeliveryKind } from '../../store/messages/deliveries.ts'
+import type { DeliveryKind, Ending } from '../../store/messages/deliveries.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { slugsOf } from '../messages/addresses.ts'
 import { type Attachment, listAttachments } from '../messages/carried.ts'
@@ -16,6 +16,8 @@ export interface Party {
   readonly project: string | undefined
   readonly readAt: number | undefined
   readonly ackedAt: number | undefined
+  /** How the message left its mailbox, where it did so unread. */
+  readonly ended: Ending | undefined
 }
 
 export interface MailMessage {
@@ -31,6 +33,8 @@ export interface MailMessage {
   readonly importance: Importance
   readonly ackRequired: boolean
   readonly createdAt: number
+  /** How many messages in a row, up to this one, were written by agents that were woken. */
+  readonly hops: number
   readonly attachments: readonly Attachment[]
   /** Absent where it was not asked for, or left out. */
   readonly body: string | undefined
@@ -75,6 +79,7 @@ export async function mailMessagesOf(
       importance: row.importance,
       ackRequired: row.ack_required === 1,
       createdAt: row.created_at,
+      hops: row.hops,
       attachments: attachments.get(row.id) ?? [],
       body: row.body ?? undefined,
       bodyOmitted: bodies && row.body === null,
@@ -83,11 +88,12 @@ export async function mailMessagesOf(
 }
 
 const toParty = (
-  { name, project_id, read_at, acked_at }: RecipientOfRow,
+  { name, project_id, read_at, acked_at, ended }: RecipientOfRow,
   slugs: ReadonlyMap<number, string>,
 ): Party => ({
   name,
   project: slugs.get(project_id),
   readAt: read_at ?? undefined,
   ackedAt: acked_at ?? undefined,
+  ended: ended ?? undefined,
 })

@@ -31,12 +31,13 @@ async function sign(hub: Hub, acting: Acting, { messageId, ack }: Signing): Prom
   const before = await findReceipt(reader(hub), messageId, agent.id)
   if (before === undefined) throw await notAddressed(hub, agent, messageId)
   // Repeating costs no write.
-  if (before.read_at !== null && (before.acked_at !== null || !ack)) return toReceipt(before.read_at, before.acked_at)
+  if (before.read_at !== null && before.ended === null && (before.acked_at !== null || !ack))
+    return toReceipt(before.read_at, before.acked_at)
   return commit(hub, acting.caller, async (tx, note) => {
     const now = hub.clock.now()
     const found = await findReceipt(tx, messageId, agent.id, { lock: true })
     if (found === undefined) throw await notAddressed(hub, agent, messageId)
-    const readAt = found.read_at ?? now
+    const readAt = found.ended === null ? (found.read_at ?? now) : now
     const ackedAt = found.acked_at ?? (ack ? now : null)
     updateReceipt(tx, { id: found.id, readAt, ackedAt })
     if (found.read_at === null) updateUnread(tx, agent.id, -1)

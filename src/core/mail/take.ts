@@ -19,17 +19,22 @@ import type { Caller } from '../access/callers.ts'
 import { mayActAs, needWriting } from '../access/rules.ts'
 import { type Acting, actAs, findActor, notYours } from '../agents/acting.ts'
 import { type Agent, isNewcomer, mailChannel } from '../agents/agents.ts'
+import { type Trust, trustOf } from '../contacts/trust.ts'
 import { runBatched, type Unit } from '../hub/batching.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
 import { wait } from '../hub/wait.ts'
 import { agentWaiter } from '../hub/waits.ts'
+import { buryWorn } from './dying.ts'
+import { fetchShared, nextShared } from './shared.ts'
 
 export interface Mail {
   /** The sender's own id; the uid of the message where it gave none. */
   readonly clientId: string
   readonly from: string
+  /** The standing of its sender with the agent. */
+  readonly trust: Trust
   readonly body: string
   readonly createdAt: number
   /** Of a message that came by the mail door. */
@@ -85,6 +90,7 @@ export async function take(
   return wait(hub, waiting, async (uncommitted) => {
     // A client that is gone takes nothing with it.
     if (signals.some((signal) => signal.aborted)) return {}
+    if (hub.limits.mailboxAttempts > 0) await buryWorn(hub, agent, hub.limits.mailboxAttempts)
     // After mail more mail is likely. All others look first: an empty mailbox then costs no lock.
     const likely = uncommitted || mailLikely(hub).has(agent.id)
     if (likely || (await hasFreeDelivery(reader(hub), agent.id, hub.clock.now()))) {
@@ -97,11 +103,21 @@ export async function take(
       // A message was there, but another node has locked it, and may let go of it without a wake-up.
       if (!likely) return { again: hub.clock.now() + lookAgainMs }
     }
-    return { again: waitMs > 0 ? await findNextRelease(reader(hub), agent.id) : undefined }
+    if (await fetchShared(hub, { caller: acting.caller, agent })) {
+      const taken = await takeNext(hub, acting.caller, agent, loanMs)
+      if (taken !== undefined) return { found: taken }
+    }
+    return { again: waitMs > 0 ? await nextRelease(hub, agent.id) : undefined }
   })
 }
 
 const lookAgainMs = 50
+
+/** When mail of the agent, or of its role, comes back. */
+async function nextRelease(hub: Hub, agentId: number): Promise<number | undefined> {
+  const times = [await findNextRelease(reader(hub), agentId), await nextShared(hub, agentId)]
+  return times.filter((at) => at !== undefined).sort((a, b) => a - b)[0]
+}
 
 async function takeNext(hub: Hub, caller: Caller, agent: Agent, loanMs: number): Promise<Taken | undefined> {
   const now = hub.clock.now()
@@ -112,19 +128,23 @@ async function takeNext(hub: Hub, caller: Caller, agent: Agent, loanMs: number):
   if (row === undefined) return undefined
   hub.metrics.mailLatency.observe(Math.max(0, now - row.created_at) / 1000)
   return {
-    mail: {
-      clientId: row.client_id ?? row.uid,
-      from: row.sender,
-      body: row.body,
-      createdAt: row.created_at,
-      subject: row.subject ?? undefined,
-      importance: row.importance,
-      ackRequired: row.ack_required === 1,
-      loan: lent ? loanOf(row.delivery_id, hold) : undefined,
-    },
+    mail: mailOf(row, lent ? loanOf(row.delivery_id, hold) : undefined, agent.projectId),
     putBack: () => putBack(hub, caller, { agent, row, hold, readAt: lent ? undefined : now }),
   }
 }
+
+/** `home` is the project of the agent that took it. */
+export const mailOf = (row: MailRow, loan: string | undefined, home: number): Mail => ({
+  clientId: row.client_id ?? row.uid,
+  from: row.sender,
+  trust: trustOf(row, home),
+  body: row.body,
+  createdAt: row.created_at,
+  subject: row.subject ?? undefined,
+  importance: row.importance,
+  ackRequired: row.ack_required === 1,
+  loan,
+})
 
 function takeInTransaction(
   hub: Hub,

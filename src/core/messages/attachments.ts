@@ -51,7 +51,7 @@ type Carried = { readonly mediaType: string; readonly original?: string | undefi
 
 export const linksOf = (uris: readonly string[] = []): Attachment[] => uris.map((uri) => ({ kind: 'link', uri }))
 
-export interface EnclosedFile extends StagedFile {
+interface EnclosedFile extends StagedFile {
   readonly sha256: string
   readonly mediaType: string
 }

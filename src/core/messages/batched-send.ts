@@ -9,10 +9,12 @@ import type { Note } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { findTerms } from './admission.ts'
 import { compose, receiptOf } from './composing.ts'
+import type { Drive } from './loops.ts'
 import { findPlacement, threadChannel, threadChannels } from './placing.ts'
 import { type Stored, storedReceipt } from './receipt.ts'
 import type { Addressee, Recipient } from './recipients.ts'
 import type { Dispatch } from './send.ts'
+import { isShared } from './sharing.ts'
 
 /** With more recipients, or longer texts, a message goes alone: those of its batch would wait for it. */
 const mostRecipients = 64
@@ -22,6 +24,7 @@ interface Sending {
   readonly caller: Caller
   readonly uid: string
   readonly what: Dispatch
+  readonly drive: Drive
 }
 
 interface Outcome {
@@ -35,7 +38,7 @@ interface Outcome {
  */
 export async function sendBatched<Sent>(
   hub: Hub,
-  { caller, uid, what }: Sending,
+  { caller, uid, what, drive }: Sending,
   sendInTransaction: () => Promise<Sent>,
 ): Promise<Sent | Outcome> {
   const { sender, recipients, draft, enclosed } = what
@@ -46,7 +49,8 @@ export async function sendBatched<Sent>(
   const alone = () => runInTurn(hub, turns, sendInTransaction)
   if (enclosed instanceof Error || (enclosed?.files.length ?? 0) > 0) return alone()
   const terms = findTerms(hub, { sender, recipients, exempt: isReserved(sender.name) })
-  if (terms === undefined || draft.seenThrough !== undefined) return alone()
+  const usual = draft.seenThrough === undefined && draft.ttlMs === undefined && !recipients.some(isShared) && !drive
+  if (terms === undefined || !usual) return alone()
   const place = await findPlacement(reader(hub), { sender, recipients, draft })
   if (place.before) return { sender, outcome: await storedReceipt(reader(hub), place.before.id) }
   const composed = compose(hub, { uid, sender, recipients, terms, draft, enclosed, place })

@@ -1,6 +1,6 @@
 /** A message as it is stored, and what its sender is told of it. */
 import { requestKind } from '../../store/contacts/grounds.ts'
-import { automaticKind } from '../../store/mail/conversations.ts'
+import { automaticKind, noticeKind } from '../../store/mail/conversations.ts'
 import type { Terms } from '../../store/messages/admission.ts'
 import { digestOf } from '../../store/messages/client-ids.ts'
 import type { NewMail, Placed } from '../../store/messages/sending.ts'
@@ -24,9 +24,11 @@ interface Composing {
   readonly place: Placement
   /** A request for contact. */
   readonly request?: boolean
+  /** A notice of the hub. */
+  readonly notice?: boolean
 }
 
-export interface Composed extends Pick<Composing, 'draft' | 'recipients'> {
+interface Composed extends Pick<Composing, 'draft' | 'recipients'> {
   readonly thread: Joined | undefined
   readonly mail: NewMail
   readonly attachments: readonly Attachment[]
@@ -36,6 +38,7 @@ export function compose(hub: Hub, { uid, sender, recipients, draft, enclosed, pl
   const { subject, importance, ackRequired, clientId: called } = draft
   const { thread, replyTo, named } = place
   const carried = enclosed?.attachments ?? []
+  const now = hub.clock.now()
   const attachments = [...carried, ...linksOf(draft.links)]
   return {
     draft,
@@ -47,14 +50,15 @@ export function compose(hub: Hub, { uid, sender, recipients, draft, enclosed, pl
         uid,
         senderId: sender.id,
         clientId: named === undefined ? called : undefined,
-        ...(how.request ? { kind: requestKind } : draft.automatic && { kind: automaticKind }),
+        ...kindOf({ ...how, automatic: draft.automatic }),
         subject,
         ...(importance && { importance }),
         ...(ackRequired && { ackRequired }),
         replyTo,
         body: enclosed?.body ?? draft.body,
         attachments: listOf(attachments),
-        now: hub.clock.now(),
+        now,
+        ...(draft.ttlMs !== undefined && { expiresAt: now + draft.ttlMs }),
       },
       threadId: thread?.id,
       projectId: sender.projectId,
@@ -71,6 +75,13 @@ export function compose(hub: Hub, { uid, sender, recipients, draft, enclosed, pl
       sha1s: sha1sOf(carried),
     },
   }
+}
+
+/** Nothing for an ordinary message. */
+function kindOf(how: { request?: boolean; notice?: boolean; automatic?: boolean | undefined }): { kind?: string } {
+  if (how.request) return { kind: requestKind }
+  if (how.notice) return { kind: noticeKind }
+  return how.automatic ? { kind: automaticKind } : {}
 }
 
 export function receiptOf(

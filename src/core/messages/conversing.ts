@@ -9,7 +9,7 @@ import type { Conversation, Joined } from './placing.ts'
 import { type Address, findRecipient, refuseBroadcast } from './recipients.ts'
 import { dispatch } from './send.ts'
 
-export interface Talk {
+interface Talk {
   readonly to: Address
   readonly body: string
   /** Needed where no thread is named. */
@@ -18,6 +18,7 @@ export interface Talk {
   readonly thread?: string | undefined
   readonly automatic?: boolean | undefined
   readonly clientId?: string | undefined
+  readonly ttlMs?: number | undefined
 }
 
 export interface Said {
@@ -46,8 +47,8 @@ export async function converse(hub: Hub, acting: Acting, talk: Talk): Promise<Sa
     talk.thread === undefined
       ? await aboutSubject(hub, sender, other, talk.subject)
       : await inThread(hub, { sender, other, thread: talk.thread, subject: talk.subject })
-  const { body, automatic, clientId } = talk
-  const draft = { body, subject, automatic, clientId, conversation, handshake: false }
+  const { body, automatic, clientId, ttlMs } = talk
+  const draft = { body, subject, automatic, clientId, conversation, handshake: false, ttlMs }
   const sent = await dispatch(hub, acting.caller, { sender, recipients: [{ agent: other, kind: 'to' }], draft })
   return { uid: sent.uid, threadUid: sent.threadUid, subject: sent.subject ?? subject, createdAt: sent.createdAt }
 }

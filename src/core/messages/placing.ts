@@ -19,6 +19,9 @@ export const threadChannels = 'thread:'
 /** The wake-up channel of a thread. */
 export const threadChannel = (threadId: number): string => `${threadChannels}${threadId}`
 
+/** Wakes the process that takes expired mail out of mailboxes: there is a message with a time to live. */
+export const expiryChannel = 'expiry'
+
 interface Placing {
   readonly sender: Agent
   readonly recipients: readonly Recipient[]

@@ -5,7 +5,7 @@ import { countInboxAfter, findInInbox } from '../../store/mail/retention.ts'
 import type { Hub } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
 
-export interface Counted {
+interface Counted {
   /** The id of the last message that is counted. */
   readonly place: number
   readonly count: number

@@ -13,12 +13,15 @@ import { findContactElsewhere } from '../contacts/judging.ts'
 import type { Note } from '../hub/commit.ts'
 import type { Hub } from '../hub/hub.ts'
 import { findProjectElsewhere, isNew, needProject } from '../projects/projects.ts'
+import { groupHint, withoutGroups } from './groups.ts'
 
 export interface Address {
   readonly name: string
   /** Another project than the sender's: its slug or key. */
   readonly project?: string | undefined
   readonly kind?: DeliveryKind
+  /** One of several that a message is shared among: the first that passes gets it (mail.group.any). */
+  readonly shared?: string | undefined
 }
 
 export interface Recipient {
@@ -30,22 +33,25 @@ export interface Recipient {
   readonly unseen?: true
   /** As the send found it; unknown of a retry, and where it would have taken another statement. */
   readonly found?: Found | undefined
+  /** The role by which it came to this agent or to another of that role. */
+  readonly shared?: string | undefined
 }
 
 /** A recipient that exists, or one that the send makes. */
-export interface Addressee extends Pick<Recipient, 'kind' | 'made' | 'unseen'> {
+export interface Addressee extends Pick<Recipient, 'kind' | 'made' | 'unseen' | 'shared'> {
   readonly agent: Agent | Newcomer
 }
 
-interface Resolving {
+export interface Resolving {
   readonly acting: Acting
   readonly sender: Agent | Newcomer
   readonly addresses: readonly Address[]
 }
 
 /** Each agent once: of two mentions the first decides. Unknown names that may not be made are told all at once. */
-export async function resolve(hub: Hub, { acting, sender, addresses }: Resolving): Promise<Addressee[]> {
-  await refuseBroadcast(hub, { acting, sender, addresses })
+export async function resolve(hub: Hub, { acting, sender, addresses: named }: Resolving): Promise<Addressee[]> {
+  await refuseBroadcast(hub, { acting, sender, addresses: named })
+  const addresses = await withoutGroups(hub, sender, named)
   const found: { address: Address; agent: Agent | undefined }[] = []
   for (const address of addresses) found.push({ address, agent: await findRecipient(hub, { acting, sender }, address) })
   const unknown = found.filter(({ agent, address }) => agent === undefined && !mayBeMade(hub, acting, address))
@@ -70,7 +76,9 @@ export async function resolve(hub: Hub, { acting, sender, addresses }: Resolving
     const unseen = acting.registered && agent && (await isUnseen(hub, agent)) && { unseen: true as const }
     once.set(
       key,
-      agent ? { agent, kind, ...unseen } : { agent: await newcomer(hub, { acting, sender }, address), kind, ...made },
+      agent
+        ? { agent, kind, ...unseen, ...(address.shared && { shared: address.shared }) }
+        : { agent: await newcomer(hub, { acting, sender }, address), kind, ...made },
     )
   }
   return [...once.values()]
@@ -135,7 +143,10 @@ export async function refuseBroadcast(hub: Hub, { acting, sender, addresses }: R
     `Nothing was sent: ${JSON.stringify(all.name)} is not an agent, and there is no broadcast.`,
     {
       reason: 'no_broadcast',
-      hint: names === '' ? 'Nobody else is active in this project.' : `Name each recipient. Active agents: ${names}.`,
+      hint:
+        names === ''
+          ? 'Nobody else is active in this project.'
+          : `Name each recipient. Active agents: ${names}. ${groupHint}`,
     },
   )
 }

@@ -10,7 +10,7 @@ import { type Enclosing, enclosedOrFault } from './attachments.ts'
 import { type Addressee, type Recipient, resolve } from './recipients.ts'
 import { type Address, dispatch, type Importance, type Sent } from './send.ts'
 
-export interface Reply {
+interface Reply {
   readonly messageId: number
   readonly body: string
   /** The sender of the message, if left out; for one's own message, its recipients. */

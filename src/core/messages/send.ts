@@ -23,9 +23,11 @@ import { sendBatched } from './batched-send.ts'
 import { compose, receiptOf } from './composing.ts'
 import { refuseCrossed } from './crossing.ts'
 import { noteStored } from './filing.ts'
-import { type Conversation, findPlacement, threadChannel } from './placing.ts'
+import { type Drive, driveOf, guardLoop, lookAgain } from './loops.ts'
+import { type Conversation, expiryChannel, findPlacement, threadChannel } from './placing.ts'
 import { type Delivery, type Sent, type Stored, storedReceipt } from './receipt.ts'
 import { type Address, type Addressee, makeRecipients, mostGuessed, type Recipient, resolve } from './recipients.ts'
+import { isShared, onlyFirst, share } from './sharing.ts'
 import { type Staged, withStaged } from './staging.ts'
 
 export type { Sent } from './receipt.ts'
@@ -61,6 +63,8 @@ export interface Draft {
   readonly seenThrough?: number | undefined
   /** Sent by a program without a look of its agent. */
   readonly automatic?: boolean | undefined
+  /** Unread for this long, it is taken out of the mailbox again. */
+  readonly ttlMs?: number | undefined
 }
 
 /** A draft whose recipients are agents and whose attachments are read. */
@@ -90,19 +94,22 @@ interface Delivering {
   readonly enclosed?: Enclosed | HubError | undefined
   /** A request for contact: its caller has asked the policy, and the message alone makes no contact. */
   readonly request?: boolean
+  /** A notice of the hub to the agent itself: no policy is asked. */
+  readonly notice?: boolean
 }
 
 /** One blocked recipient does not stop the others; if all are blocked, that is an error (mail.contact.partial). */
 export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promise<Sent> {
   const uid = hub.ids.uuid()
   const { handshake: asks = hub.rules.contacts.handshake } = what.draft
+  const drive = await driveOf(hub, what)
   const makes = [what.sender, ...what.recipients.map(({ agent }) => agent)].some(isNewcomer)
   const sendInTransaction = () =>
     withStaged(hub, caller, filesOf(what.enclosed), (staged) =>
       commit(hub, caller, async (tx, note) => {
         const sender = await actIn(hub, { tx, note, caller }, what.sender)
         const recipients = await makeRecipients(hub, { tx, note }, what.recipients)
-        const outcome = await append(hub, { tx, note, uid, staged, ...what, sender, recipients })
+        const outcome = await append(hub, { tx, note, uid, staged, ...what, sender, recipients, drive })
         if ('messageId' in outcome) return { sender, outcome }
         // Contact that judging made or asked for stays, with its agents, also where nothing is delivered.
         const settled = asks && outcome.blocked.some(({ code }) => code === 'CONTACT_REQUIRED')
@@ -110,7 +117,8 @@ export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promis
         return { sender, outcome }
       }),
     )
-  const { sender, outcome } = await sendBatched(hub, { caller, uid, what }, sendInTransaction)
+  const { sender, outcome } = await sendBatched(hub, { caller, uid, what, drive }, sendInTransaction)
+  if (drive !== undefined) lookAgain(hub)
   if ('messageId' in outcome) {
     if (!outcome.duplicate) noteStored(hub, { messages: 1, deliveries: outcome.deliveries.length })
     return { ...(await withProjects(hub, caller, sender, outcome)), replyTo: what.draft.replyTo }
@@ -153,16 +161,30 @@ async function withProjects(hub: Hub, caller: Caller, sender: Agent, stored: Sto
 
 export const refusalError = ({ code, message, ...details }: Refusal): HubError => new HubError(code, message, details)
 
-export interface Appending extends Delivering {
+interface Appending extends Delivering {
   readonly tx: Tx
   readonly note: Note
   readonly uid: string
   readonly staged?: Staged
+  /** Its standing with the loop guard. */
+  readonly drive?: Drive
 }
 
 export async function append(
   hub: Hub,
-  { tx, note, uid, sender, recipients, draft, enclosed, staged = new Map(), request = false }: Appending,
+  {
+    tx,
+    note,
+    uid,
+    sender,
+    recipients,
+    draft,
+    enclosed,
+    staged = new Map(),
+    request = false,
+    notice = false,
+    drive,
+  }: Appending,
 ): Promise<Stored | { blocked: readonly Blocked[] }> {
   const place = await findPlacement(tx, { sender, recipients, draft })
   if (place.before) return storedReceipt(tx, place.before.id)
@@ -179,27 +201,31 @@ export async function append(
     threadKey: draft.thread,
     handshake: draft.handshake,
     // People who watch over all pass every policy: only the operator acts under their name.
-    exempt: request || isReserved(sender.name),
+    exempt: request || notice || isReserved(sender.name),
   }
   // The rows of recipients stay locked until the commit: the messages of one inbox become visible in the order of their ids, and
   // reading on from the last known id misses nothing (mail.inbox.reads-on).
   const store = async (recipients: readonly Recipient[], terms: Terms) => {
-    const composed = compose(hub, { uid, sender, recipients, terms, draft, enclosed, place, request })
+    const composed = compose(hub, { uid, sender, recipients, terms, draft, enclosed, place, request, notice })
     const [placed] = await insertMail(tx, [composed.mail])
     return placed && { composed, placed }
   }
-  const terms = findTerms(hub, admission)
+  const terms = recipients.some(isShared) ? undefined : findTerms(hub, admission)
   const atOnce = terms && (await store(recipients, terms))
-  const { passed, blocked, asked } = atOnce
-    ? { passed: recipients, blocked: [], asked: [] }
-    : await admit(hub, admission)
+  const {
+    passed: admitted,
+    blocked,
+    asked,
+  } = atOnce ? { passed: recipients, blocked: [], asked: [] } : await admit(hub, admission)
   if (asked.length > 0) await introduce(hub, { tx, note, sender, asked })
+  const passed = onlyFirst(admitted)
   if (passed.length === 0) return { blocked }
 
   const stored = atOnce ?? (await store(passed, { limit: hub.limits.mailboxDepth }))
   if (stored === undefined) throw new LostRace('A mailbox was filled meanwhile.')
   const { composed, placed } = stored
   const { threadId, messageId } = placed
+  await share(hub, tx, { messageId, admitted, passed })
   if (enclosed !== undefined) await storeFiles(hub, { tx, enclosed, staged })
   note({
     kind: 'message.sent',
@@ -207,8 +233,14 @@ export async function append(
     agentId: sender.id,
     threadId,
     messageId,
-    wakes: [...passed.map(({ agent }) => mailChannel(agent.id)), threadChannel(threadId)],
+    wakes: [
+      ...passed.map(({ agent }) => mailChannel(agent.id)),
+      threadChannel(threadId),
+      ...(draft.ttlMs === undefined ? [] : [expiryChannel]),
+    ],
   })
+  const recipientIds = passed.map(({ agent }) => agent.id)
+  await guardLoop(hub, tx, note, { drive, sender, recipientIds, ...placed })
   return receiptOf(composed, placed, blocked)
 }
 

@@ -5,8 +5,8 @@ import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { needProject, slugOfProject } from '../projects/projects.ts'
 import { countNew } from './activity-counts.ts'
 
-export const windows = ['1h', '24h', '7d', '30d'] as const
-export type ActivityWindow = (typeof windows)[number]
+const windows = ['1h', '24h', '7d', '30d'] as const
+type ActivityWindow = (typeof windows)[number]
 
 /** The slots that are added up, the bars that are shown, and how many of them. */
 const shapes: Readonly<Record<ActivityWindow, { grain: number; bars: number; barMs: number }>> = {

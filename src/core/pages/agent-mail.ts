@@ -8,7 +8,7 @@ import { type Hub, reader } from '../hub/hub.ts'
 import { needProject, type Project } from '../projects/projects.ts'
 import { listPageMessages, type Page, type PageMessage, pageOf } from './page-message.ts'
 
-export interface BoxWish {
+interface BoxWish {
   readonly box: 'inbox' | 'outbox'
   readonly unread?: boolean | undefined
   /** From 1; with `before` the pages are counted from there. */

@@ -23,7 +23,7 @@ export async function listAttached(
   return { items: await listPageMessages(hub, sight, items), next }
 }
 
-export interface AttachedFile {
+interface AttachedFile {
   readonly mediaType: string
   readonly bytes: number
   readonly sha256: string

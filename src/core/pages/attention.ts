@@ -15,7 +15,7 @@ const longUnreadMs = 3_600_000
 /** A count stops here: the pages then say that there are more. */
 export const mostCounted = 1000
 
-export interface AttentionCounts {
+interface AttentionCounts {
   readonly unread: number
   readonly urgent: number
   readonly ackRequired: number
@@ -39,11 +39,6 @@ export async function countAttention(
   }
 }
 
-/** The larger of the two boards that cannot wait: what stands beside every page. */
-export async function countPressing(hub: Hub, caller: Caller): Promise<number> {
-  return Math.max(await count(hub, caller, 'urgent'), await count(hub, caller, 'ack-overdue'))
-}
-
 const count = (hub: Hub, caller: Caller, view: LateView, projectId?: number): Promise<number> =>
   countLate(reader(hub), {
     view,
@@ -60,12 +55,12 @@ function sentBefore(hub: Hub, view: LateView): number | undefined {
 }
 
 /** A recipient that is late, since when, and when it was last reminded. */
-export interface Late extends Who {
+interface Late extends Who {
   readonly since: number
   readonly remindedAt: number | undefined
 }
 
-export interface AttentionWish {
+interface AttentionWish {
   readonly view: LateView
   readonly project?: string | undefined
   readonly before?: number | undefined
@@ -101,5 +96,5 @@ export async function listAttention(
   return { items: listed, next }
 }
 
-export const isLate = (view: LateView, { read_at, acked_at, ack_wanted }: PageRecipientRow): boolean =>
-  view === 'unread' || view === 'urgent' ? read_at === null : ack_wanted === 1 && acked_at === null
+const isLate = (view: LateView, { read_at, acked_at, ack_wanted, ended }: PageRecipientRow): boolean =>
+  ended === null && (view === 'unread' || view === 'urgent' ? read_at === null : ack_wanted === 1 && acked_at === null)

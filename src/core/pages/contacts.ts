@@ -9,7 +9,7 @@ import { type Contact, toContact } from '../contacts/links.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'
 
-export interface ProjectContacts {
+interface ProjectContacts {
   readonly contacts: readonly Contact[]
   /** Whether there are more contacts than these. */
   readonly more: boolean

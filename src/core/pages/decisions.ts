@@ -1,9 +1,11 @@
 /** Decisions of people in the place of agents: mail marked as read, contact approved or denied, reminders to those who are late. */
 import { HubError } from '../../base/errors.ts'
 import { isReserved } from '../../base/names.ts'
+import { withPreamble } from '../../base/preamble.ts'
 import { updateUnread } from '../../store/agents/agents.ts'
 import { listUnreadIds, updateAllRead } from '../../store/messages/deliveries.ts'
 import { takeReminder } from '../../store/pages/attention.ts'
+import { listOwed } from '../../store/pages/board.ts'
 import { isInProject } from '../../store/pages/page-messages.ts'
 import type { Caller } from '../access/callers.ts'
 import { needPerson, pageSight } from '../access/rules.ts'
@@ -13,7 +15,7 @@ import type { Contact } from '../contacts/links.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { findProjectCalled, needProject, type Project, slugOfProject } from '../projects/projects.ts'
-import { withPreamble, write } from './overseer.ts'
+import { write } from './overseer.ts'
 import { listWithRows, sealedMail, type Who } from './page-message.ts'
 
 /** Others wait for the commit. */
@@ -50,7 +52,7 @@ function mark(hub: Hub, caller: Caller, { agent, ids }: { agent: Agent; ids: rea
   })
 }
 
-export interface Decision {
+interface Decision {
   /** The agent that asked: `Name`, or `Name@slug`. */
   readonly from: string
   /** The agent that was asked. */
@@ -82,7 +84,7 @@ async function called(hub: Hub, caller: Caller, home: Project, name: string): Pr
   return agent
 }
 
-export interface Reminded {
+interface Reminded {
   readonly reminded: readonly Who[]
   /** Agents that were reminded of it within the hour, and agents whose mailbox is full. */
   readonly waiting: readonly Who[]
@@ -102,7 +104,7 @@ export async function remind(hub: Hub, caller: Caller, messageId: number): Promi
   const now = hub.clock.now()
   for (const one of recipients) {
     const owes = one.ack_wanted === 1 && one.acked_at === null
-    if ((one.read_at !== null && !owes) || isReserved(one.name)) continue
+    if (one.ended !== null || (one.read_at !== null && !owes) || isReserved(one.name)) continue
     const slug = await slugOfProject(hub, one.project_id)
     const who = { name: one.name, project: slug }
     const due = await commit(hub, caller, (tx) =>
@@ -128,6 +130,51 @@ export async function remind(hub: Hub, caller: Caller, messageId: number): Promi
   return { reminded, waiting }
 }
 
+/** One overseer message to an agent, of all acknowledgements that it owes; each is named at most once an hour. */
+export async function remindAgent(
+  hub: Hub,
+  caller: Caller,
+  project: string,
+  name: string,
+): Promise<{ readonly agent: Who; readonly messages: readonly number[] }> {
+  needPerson(caller)
+  const home = await needProject(hub, caller, project)
+  const agent = await needAgent(hub, caller, project, name)
+  const now = hub.clock.now()
+  const owed = (
+    await listOwed(
+      reader(hub),
+      { projectId: home.id },
+      { sight: pageSight(caller), sentBefore: now - hub.rules.overdueMs, limit: mostOwed },
+    )
+  ).filter(({ recipient_id }) => recipient_id === agent.id)
+  const due = await commit(hub, caller, async (tx) => {
+    const taken: number[] = []
+    for (const { message_id: messageId } of owed)
+      if (await takeReminder(tx, { messageId, recipientId: agent.id, now, since: now - remindedEveryMs }))
+        taken.push(messageId)
+    return taken
+  })
+  const seen = await listWithRows(hub, pageSight(caller), due)
+  const [first] = seen
+  if (first !== undefined) {
+    const lines = seen.map(({ row }) => `- ${waiting({ ...row, from: row.sender, sentAt: row.created_at })}`)
+    const subject = seen.length === 1 ? subjectOf(first.row.subject) : `${seen.length} acknowledgements`
+    const body = withPreamble(
+      `These messages wait for your acknowledgement:\n\n${lines.join('\n')}\n\nPlease read and acknowledge them.`,
+    )
+    const outcome = await write(hub, caller, {
+      project: home,
+      agents: [agent],
+      draft: { subject: `Reminder: ${subject}`, body },
+    })
+    if (outcome instanceof HubError) throw outcome
+  }
+  return { agent: { name: agent.name, project: home.slug }, messages: due }
+}
+
+const mostOwed = 500
+
 interface Reminding {
   readonly id: number
   readonly from: string
@@ -136,13 +183,18 @@ interface Reminding {
   readonly owes: boolean
 }
 
+const subjectOf = (text: string): string => ((text || sealedMail).split('\n', 1)[0] ?? '').slice(0, 200)
+
+const waiting = ({ id, from, subject, sentAt }: Omit<Reminding, 'owes'>): string =>
+  `Message ${id} from ${from}, ${JSON.stringify(subjectOf(subject))}, sent ${new Date(sentAt).toISOString()}`
+
 function reminder({ id, from, subject: text, sentAt, owes }: Reminding) {
-  const subject = (text.split('\n', 1)[0] ?? '').slice(0, 200)
+  const subject = subjectOf(text)
   const asked = owes ? 'Please read it and acknowledge it.' : 'Please read it.'
   return {
     subject: `Reminder: ${subject}`,
-    body: withPreamble(
-      `Message ${id} from ${from}, ${JSON.stringify(subject)}, sent ${new Date(sentAt).toISOString()}, waits for you. ${asked}`,
-    ),
+    // All who are late with a message are reminded in one thread.
+    thread: `reminder-${id}`,
+    body: withPreamble(`${waiting({ id, from, subject, sentAt })}, waits for you. ${asked}`),
   }
 }

@@ -32,7 +32,7 @@ export interface PageEvent {
   readonly messageId: number | undefined
 }
 
-export interface PageEventFilter {
+interface PageEventFilter {
   readonly project?: string | undefined
   readonly thread?: string | undefined
   readonly agent?: string | undefined

@@ -13,7 +13,7 @@ import { needProject, type Project } from '../projects/projects.ts'
 import { noThread } from '../threads/mail-threads.ts'
 import { listPageMessages, type PageMessage } from './page-message.ts'
 
-export interface FollowWish {
+interface FollowWish {
   readonly project?: string | undefined
   /** A thread of the project, by its key, its uid or the id of its first message. */
   readonly thread?: string | undefined
@@ -40,7 +40,7 @@ export async function findFollowed(
   return { home, threads: new Set(threads.map(({ id }) => id)) }
 }
 
-export interface Following {
+interface Following {
   /** Where it began: for a follower that is cut off before the first message. */
   readonly place: string
   leave(): void

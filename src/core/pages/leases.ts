@@ -15,7 +15,7 @@ export interface PageLease extends Lease {
   readonly conflicts: readonly Pick<Lease, 'id' | 'agent' | 'pattern'>[]
 }
 
-export interface LeasesWish {
+interface LeasesWish {
   readonly state?: 'active' | 'all' | undefined
   /** The name of a holder. */
   readonly agent?: string | undefined
@@ -50,7 +50,7 @@ export async function listPageLeases(
 }
 
 /** An expired lease is put away at the time of its end. */
-export const stateOf = ({ released_at, expires_at }: NamedLeaseRow, now: number): PageLease['state'] =>
+const stateOf = ({ released_at, expires_at }: NamedLeaseRow, now: number): PageLease['state'] =>
   released_at !== null && released_at < expires_at ? 'released' : expires_at <= now ? 'expired' : 'active'
 
 async function inTheWay(

@@ -1,14 +1,14 @@
 /** How much two projects look like parts of one product: by their names and folders, and by who writes to whom. */
 import { slugName } from '../../base/names.ts'
 
-export interface Likened {
+interface Likened {
   readonly slug: string
   /** Usually the absolute path of a repository. */
   readonly key: string
 }
 
 /** Contacts and messages between agents of the two projects. */
-export interface Dealings {
+interface Dealings {
   readonly contacts: number
   readonly messages: number
 }

@@ -1,5 +1,6 @@
 /** One message, with the state of each recipient in words and the thread around it. */
 import { HubError } from '../../base/errors.ts'
+import type { Ending } from '../../store/messages/deliveries.ts'
 import { isInProject, type PageRecipientRow } from '../../store/pages/page-messages.ts'
 import { listAround } from '../../store/pages/threads.ts'
 import type { Caller } from '../access/callers.ts'
@@ -10,7 +11,7 @@ import { listPageMessages, listWithRows, type MessageWithRows, type PageMessage,
 
 export interface RecipientState extends Who {
   readonly kind: 'to' | 'cc' | 'bcc'
-  readonly state: 'unread' | 'read' | 'acknowledged' | 'overdue'
+  readonly state: 'unread' | 'read' | 'acknowledged' | 'overdue' | Ending
   readonly readAt: number | undefined
   readonly ackedAt: number | undefined
 }
@@ -69,8 +70,9 @@ async function toShown(hub: Hub, caller: Caller, { message, row, recipients }: M
 }
 
 /** While its acknowledgement is overdue that says more than whether it was read. */
-export function stateOf(hub: Hub, row: PageRecipientRow): RecipientState['state'] {
+function stateOf(hub: Hub, row: PageRecipientRow): RecipientState['state'] {
   if (row.acked_at !== null) return 'acknowledged'
+  if (row.ended !== null) return row.ended
   if (row.ack_wanted === 1 && row.sent_at <= hub.clock.now() - hub.rules.overdueMs) return 'overdue'
   return row.read_at === null ? 'unread' : 'read'
 }

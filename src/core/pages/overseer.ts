@@ -2,6 +2,7 @@
 import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
 import { overseer } from '../../base/names.ts'
+import { withPreamble } from '../../base/preamble.ts'
 import { bodyFault, clientIdFault, cut, firstLine, textFault } from '../../base/text.ts'
 import { listAddressees } from '../../store/pages/projects.ts'
 import { listThreadsNamed } from '../../store/pages/threads.ts'
@@ -9,34 +10,14 @@ import type { Caller } from '../access/callers.ts'
 import { homeOf, needPerson } from '../access/rules.ts'
 import { findActor } from '../agents/acting.ts'
 import { type Agent, type ContactPolicy, needAgent, needHome } from '../agents/agents.ts'
+import { isUnseen } from '../agents/seen.ts'
 import { type Hub, reader } from '../hub/hub.ts'
+import type { Recipient } from '../messages/recipients.ts'
 import { dispatch } from '../messages/send.ts'
 import { needProject, type Project, slugOfProject } from '../projects/projects.ts'
 import type { Who } from './page-message.ts'
 
-/** The beginning of every message from people (web.overseer.preamble). */
-export const preamble = `---
-
-🚨 MESSAGE FROM HUMAN OVERSEER 🚨
-
-This message is from a human operator overseeing this project. Please prioritize
-the instructions below over your current tasks.
-
-You should:
-1. Temporarily pause your current work
-2. Complete the request described below
-3. Resume your original plans afterward (unless modified by these instructions)
-
-The human's guidance supersedes all other priorities.
-
----
-
-`
-
-/** The body as agents will see it. */
-export const withPreamble = (body: string): string => preamble + body
-
-export interface Composed {
+interface Composed {
   /** `Name` of the project, or `Name@slug`. */
   readonly recipients: readonly string[]
   /** The project of plain names; left out, the only one that has an agent of that name. */
@@ -47,7 +28,7 @@ export interface Composed {
   readonly thread?: string | undefined
 }
 
-export interface OverseerSent {
+interface OverseerSent {
   /** The thread_id that all of them have; undefined for one message that begins a thread of its own. */
   readonly thread: string | undefined
   readonly sent: readonly {
@@ -56,6 +37,8 @@ export interface OverseerSent {
     readonly recipients: readonly Who[]
   }[]
   readonly blocked: readonly { readonly recipient: string; readonly message: string }[]
+  /** Names that nobody has answered to yet, perhaps mistyped once: the names that are near. */
+  readonly unseen: readonly { readonly name: string; readonly near: readonly string[] }[]
 }
 
 /** One message in each project. Everything is checked before the first is sent. */
@@ -71,6 +54,7 @@ export async function sendAsOverseer(hub: Hub, caller: Caller, composed: Compose
   }
   const sent = []
   const blocked: { recipient: string; message: string }[] = []
+  const unseen: OverseerSent['unseen'][number][] = []
   for (const { project, agents } of homes.values()) {
     const draft = { subject, body: withPreamble(body), thread, replyTo: replies.get(project.id) }
     const outcome = await write(hub, caller, { project, agents, draft })
@@ -79,10 +63,11 @@ export async function sendAsOverseer(hub: Hub, caller: Caller, composed: Compose
     else {
       sent.push(outcome.sent)
       blocked.push(...outcome.blocked)
+      unseen.push(...outcome.unseen)
     }
   }
   if (sent.length === 0) throw bad('bad_recipients', blocked.map(({ message }) => message).join(' '))
-  return { thread, sent, blocked }
+  return { thread, sent, blocked, unseen }
 }
 
 interface Writing {
@@ -99,7 +84,9 @@ interface Writing {
 /** As the people of one project. A refusal, such as a full mailbox, is returned. */
 export async function write(hub: Hub, caller: Caller, { project, agents, draft }: Writing) {
   const sender = await findActor(hub, { caller, project: project.slug, name: overseer, unnoticed: true })
-  const recipients = agents.map((agent) => ({ agent, kind: 'to' as const }))
+  const recipients: Recipient[] = []
+  for (const agent of agents)
+    recipients.push({ agent, kind: 'to', ...((await isUnseen(hub, agent)) && { unseen: true }) })
   try {
     const { replyTo, thread, ...rest } = draft
     const place = replyTo === undefined ? { thread } : { replyTo }
@@ -114,6 +101,7 @@ export async function write(hub: Hub, caller: Caller, { project, agents, draft }
         messageId,
         recipients: deliveries.map(({ agent, project }) => ({ name: agent.name, project })),
       },
+      unseen: deliveries.flatMap(({ agent: { name }, unseen, near = [] }) => (unseen ? [{ name, near }] : [])),
       blocked: blocked.map(({ recipient, project, message }) => ({
         recipient: `${recipient.agent.name}@${project}`,
         message,
@@ -203,7 +191,7 @@ async function addressee(
   }
 }
 
-export interface Addressable {
+interface Addressable {
   readonly project: string
   readonly agents: readonly {
     readonly name: string

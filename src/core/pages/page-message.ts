@@ -1,5 +1,6 @@
 /** A message as the pages show it: with everybody it went to, and without its content where the reader may not have it. */
 import { isReserved } from '../../base/names.ts'
+import { ownWords, preamble } from '../../base/preamble.ts'
 import { firstLine } from '../../base/text.ts'
 import {
   listPageMessageRows,
@@ -33,7 +34,7 @@ export interface PageMessage {
   /** Empty unless the reader may see blind copies. */
   readonly bcc: readonly Who[]
   readonly subject: string
-  /** The beginning of its body. */
+  /** The beginning of the words that its sender wrote. */
   readonly excerpt: string
   readonly importance: Importance
   readonly ackRequired: boolean
@@ -65,13 +66,15 @@ export interface MessageWithRows {
 export const sealedMail = 'sealed mail'
 
 const excerptLength = 240
+/** A preamble before them is read, and left out. */
+const readLength = excerptLength + preamble.length
 
 /** The messages in sight, in the order of `ids`. */
 export async function listWithRows(
   hub: Hub,
   sight: Sight,
   ids: readonly number[],
-  { length = excerptLength }: { length?: number } = {},
+  { length = readLength }: { length?: number } = {},
 ): Promise<MessageWithRows[]> {
   if (ids.length === 0) return []
   const db = reader(hub)
@@ -134,12 +137,12 @@ function toPageMessage(row: PageMessageRow, { to, sealed, slugs, attachments }: 
     cc: of('cc'),
     bcc: of('bcc'),
     subject: firstLine(row.subject),
-    excerpt: row.body.slice(0, excerptLength),
+    excerpt: ownWords(row.sender, row.body).slice(0, excerptLength),
     importance: row.importance,
     ackRequired: row.ack_required === 1,
     createdAt: row.created_at,
     recipients: to.length,
-    unread: to.filter(({ read_at }) => read_at === null).length,
+    unread: to.filter(({ read_at, ended }) => read_at === null && ended === null).length,
     attachments,
     sealed,
     overseer: isReserved(row.sender),

@@ -3,6 +3,7 @@
 import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
 import { isReserved, overseer } from '../../base/names.ts'
+import { withPreamble } from '../../base/preamble.ts'
 import { findAgentById, listUnreadNamed } from '../../store/agents/agents.ts'
 import { listParticipants, listThreadsNamed, type ThreadRow } from '../../store/pages/threads.ts'
 import { findTopic } from '../../store/threads/threads.ts'
@@ -15,10 +16,10 @@ import { noThread } from '../threads/mail-threads.ts'
 import { remark } from '../topics/remarks.ts'
 import { closeTopic, reopenTopic, topicNotFound, toTopic } from '../topics/topics.ts'
 import { readMessage } from './message.ts'
-import { checkedBody, withPreamble, write } from './overseer.ts'
+import { checkedBody, write } from './overseer.ts'
 import { listWithRows, sealedMail, slugsOf } from './page-message.ts'
 
-export interface Answering {
+interface Answering {
   readonly thread: string
   readonly body: string
   /** The message of the thread that is answered; left out, the newest. */

@@ -33,7 +33,7 @@ export interface PageProject {
   readonly siblings: readonly string[]
 }
 
-export interface ProjectsWish {
+interface ProjectsWish {
   /** Part of the slug or key. */
   readonly q?: string | undefined
   /** The id of the last one of the page before. */

@@ -7,7 +7,7 @@ import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'
 
-export interface Suggestion {
+interface Suggestion {
   readonly a: { readonly slug: string; readonly key: string }
   readonly b: { readonly slug: string; readonly key: string }
   readonly percent: number
@@ -28,7 +28,7 @@ export async function listSuggestions(hub: Hub, caller: Caller): Promise<Suggest
   }))
 }
 
-export interface RelatedDecision {
+interface RelatedDecision {
   /** Slug or key. */
   readonly other: string
   readonly confirm: boolean

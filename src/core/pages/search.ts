@@ -1,5 +1,8 @@
 /** Search for people: in one project or in all, with filters, facets, and the parts of the query one by one. */
+
+import { ownWords } from '../../base/preamble.ts'
 import { type Excerpt, excerpt } from '../../fulltext/excerpt.ts'
+import { plainly } from '../../fulltext/plain.ts'
 import { type Phrase, phrasesOf, type Query, readQuery } from '../../fulltext/query.ts'
 import { filtersOf, type QueryToken, tokensOf } from '../../fulltext/query-parts.ts'
 import { searchedLength } from '../../fulltext/words.ts'
@@ -35,19 +38,19 @@ export interface SearchWish {
   readonly limit: number
 }
 
-export interface Count {
+interface Count {
   readonly value: string
   readonly count: number
 }
 
-export interface SearchResult extends PageMessage {
+interface SearchResult extends PageMessage {
   readonly snippet: Excerpt
   /** The subject, with its matches. */
   readonly title: Excerpt
   readonly score: number
 }
 
-export interface SearchPage {
+interface SearchPage {
   readonly results: readonly SearchResult[]
   /** How many there are in all; at least so many, if `capped`. */
   readonly total: number
@@ -108,7 +111,7 @@ export async function searchMail(hub: Hub, caller: Caller, wish: SearchWish): Pr
   return {
     results: seen.map(({ message, row }) => ({
       ...message,
-      snippet: excerpt(row.body, phrases.filter(of('body'))),
+      snippet: snippetOf(ownWords(row.sender, row.body), phrases.filter(of('body'))),
       title: excerpt(message.subject, phrases.filter(of('subject'))),
       score: scores.get(message.id) ?? 0,
     })),
@@ -123,6 +126,14 @@ export async function searchMail(hub: Hub, caller: Caller, wish: SearchWish): Pr
     note: query === undefined && filtered ? undefined : reading.note,
   }
 }
+
+/** Without the signs of Markdown, unless the match is far down in a long body. */
+function snippetOf(body: string, phrases: readonly Phrase[]): Excerpt {
+  const plain = excerpt(plainly(body.slice(0, plainLength)), phrases)
+  return plain.matches.length > 0 || body.length <= plainLength ? plain : excerpt(body, phrases)
+}
+
+const plainLength = 8000
 
 interface Listing {
   readonly projectId: number | undefined

@@ -1,6 +1,7 @@
 /** Threads and topics of a project as people see them: the list, and one conversation from its end. */
 import { listLast } from '../../store/mail/boxes.ts'
 import {
+  findAfter,
   listGuestIds,
   listParticipants,
   listSilentTopics,
@@ -16,6 +17,7 @@ import {
 import type { Sight } from '../../store/visibility.ts'
 import type { Caller } from '../access/callers.ts'
 import { pageSight } from '../access/rules.ts'
+import { activity } from '../agents/activity.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { whoWaits } from '../presence/presence.ts'
 import { needProject } from '../projects/projects.ts'
@@ -47,7 +49,7 @@ export interface PageThread {
   readonly sealed: boolean
 }
 
-export interface ThreadsWish {
+interface ThreadsWish {
   readonly status?: 'open' | 'closed' | 'all' | undefined
   readonly kind?: 'mail' | 'topic' | undefined
   readonly q?: string | undefined
@@ -139,7 +141,7 @@ async function participantsOf(hub: Hub, sight: Sight, rows: readonly ThreadRow[]
   return Map.groupBy(parts, ({ thread_id }) => thread_id)
 }
 
-export interface Participant extends Who {
+interface Participant extends Who {
   readonly activeAt: number
   /** When it last synced a topic. */
   readonly seenAt: number | undefined
@@ -147,7 +149,7 @@ export interface Participant extends Who {
   readonly waiting: boolean
 }
 
-export interface ThreadMessage extends PageMessage {
+interface ThreadMessage extends PageMessage {
   /** Its beginning; undefined where it is sealed. */
   readonly body: string | undefined
   readonly bodyCut: boolean
@@ -162,6 +164,18 @@ export interface ShownThread extends Omit<PageThread, 'participants' | 'last'> {
   readonly messages: readonly ThreadMessage[]
   /** Pass it as `before` for those that came earlier. */
   readonly next: number | undefined
+  /** Pass it as `after` for those that came later; undefined at the end of the thread. */
+  readonly later: number | undefined
+}
+
+export interface ThreadPlace {
+  readonly thread: string
+  /** Only messages with a lower id, or with a higher one. */
+  readonly before?: number | undefined
+  readonly after?: number | undefined
+  /** The page that has this message. */
+  readonly at?: number | undefined
+  readonly limit?: number | undefined
 }
 
 /** Bodies up to this length are shown in a thread; longer ones on the page of their message. */
@@ -175,26 +189,26 @@ export async function showThread(
   hub: Hub,
   caller: Caller,
   project: string,
-  { thread, before, limit = 50 }: { thread: string; before?: number | undefined; limit?: number | undefined },
+  { thread, limit = 50, ...from }: ThreadPlace,
 ): Promise<ShownThread> {
   const home = await needProject(hub, caller, project)
   const sight = pageSight(caller)
   const rows = await listThreadsNamed(reader(hub), home.id, thread)
   const ids: number[] = []
+  const { after } = from
+  const before = from.before ?? (await endAround(hub, rows, from.at, limit))
   for (const { id: threadId, project_id } of rows) {
-    const page = { threadId, before, limit: limit + 1 }
+    const page = { threadId, before, after, limit: limit + 1 }
     ids.push(
       ...(project_id === home.id
         ? await listThreadIds(reader(hub), page)
         : await listGuestIds(reader(hub), { projectId: home.id, ...page })),
     )
   }
-  const { items, next } = pageOf(
-    ids.sort((a, b) => b - a),
-    limit,
-    (id) => id,
-  )
-  const seen = await listWithRows(hub, sight, items.toReversed(), { length: bodyLength })
+  const sorted = ids.sort((a, b) => (after === undefined ? b - a : a - b))
+  const { items, next: further } = pageOf(sorted, limit, (id) => id)
+  const shown = after === undefined ? items.toReversed() : items
+  const seen = await listWithRows(hub, sight, shown, { length: bodyLength })
   const [row] = rows
   const [described] = row === undefined ? [] : await describe(hub, sight, rows.slice(0, 1))
   // Only the end of a thread may be in sight of an agent, and the other half of a message in a foreign one.
@@ -210,8 +224,24 @@ export async function showThread(
     closeReason: row.close_reason ?? undefined,
     participants: await present(hub, sight, rows),
     messages: seen.map(toThreadMessage),
-    next,
+    next: after === undefined ? further : shown[0],
+    later: after === undefined ? (before === undefined ? undefined : shown.at(-1)) : further,
   }
+}
+
+/** The message before which a page ends that has this one in its middle; undefined where the newest page has it. */
+async function endAround(
+  hub: Hub,
+  rows: readonly ThreadRow[],
+  at: number | undefined,
+  limit: number,
+): Promise<number | undefined> {
+  if (at === undefined) return undefined
+  for (const { id } of rows) {
+    if ((await findAfter(reader(hub), id, at, limit)) === undefined) continue
+    return findAfter(reader(hub), id, at, Math.ceil(limit / 2))
+  }
+  return undefined
 }
 
 const undescribed = (
@@ -246,7 +276,7 @@ async function present(hub: Hub, sight: Sight, rows: readonly ThreadRow[]): Prom
     return {
       name: part.name,
       project: part.project,
-      activeAt: part.active_at,
+      activeAt: activity(hub).latest(part.id, part.active_at),
       seenAt: there.get(part.id),
       waiting: waits.of(part.id)?.waiting === true,
     }

@@ -2,7 +2,7 @@
 import { nameKey } from '../../base/names.ts'
 import { listLast } from '../../store/mail/boxes.ts'
 import { listAgentIds, listMailIds } from '../../store/pages/message-lists.ts'
-import { listThreadCounts } from '../../store/pages/threads.ts'
+import { listFirstSubjects, listThreadCounts } from '../../store/pages/threads.ts'
 import type { Caller } from '../access/callers.ts'
 import { homeOf, pageSight } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
@@ -52,18 +52,18 @@ export async function idsCalled(hub: Hub, called: string): Promise<number[]> {
   return listAgentIds(reader(hub), nameKey(at > 0 ? called.slice(0, at) : called), home?.id)
 }
 
-export interface AllThreadsWish {
+interface AllThreadsWish {
   readonly project?: string | undefined
   readonly before?: number | undefined
   readonly limit: number
 }
 
-/** The newest message of each thread, with how many there are. */
+/** The newest message of each thread, with how many there are and what the thread is called. */
 export async function listAllThreads(
   hub: Hub,
   caller: Caller,
   { project, before, limit }: AllThreadsWish,
-): Promise<Page<PageMessage & { readonly count: number }>> {
+): Promise<Page<PageMessage & { readonly count: number; readonly title: string | undefined }>> {
   const sight = pageSight(caller)
   const home = project === undefined ? undefined : (await needProject(hub, caller, project)).id
   const projectId = home ?? homeOf(caller)
@@ -74,11 +74,20 @@ export async function listAllThreads(
     page.items.map(({ thread_id }) => thread_id),
     sight,
   )
+  const ids = new Map(page.items.map(({ thread_id, last_id }) => [last_id, thread_id]))
+  const titles = await listFirstSubjects(reader(hub), [...ids.values()], sight)
   const byMessage = new Map(page.items.map(({ thread_id, last_id }) => [last_id, counts.get(thread_id) ?? 1]))
   const messages = await listPageMessages(
     hub,
     sight,
     page.items.map(({ last_id }) => last_id),
   )
-  return { items: messages.map((message) => ({ ...message, count: byMessage.get(message.id) ?? 1 })), next: page.next }
+  return {
+    items: messages.map((message) => ({
+      ...message,
+      count: byMessage.get(message.id) ?? 1,
+      title: message.topic ?? titles.get(ids.get(message.id) ?? 0),
+    })),
+    next: page.next,
+  }
 }

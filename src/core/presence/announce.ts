@@ -1,6 +1,5 @@
 /** Announcing mail: an agent that cannot know of a message yet is told of it once, by the route that comes first. */
 
-import { findUnread } from '../../store/agents/agents.ts'
 import {
   type AnnounceTerms,
   claimAnnouncements,
@@ -20,14 +19,17 @@ import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { wait } from '../hub/wait.ts'
 import { agentWaiter } from '../hub/waits.ts'
-import { addressFrom } from '../messages/addresses.ts'
+import { heldWakes, notePrompted, noteWoken } from '../messages/loops.ts'
+import { type Pointer, pointTo } from './pointer.ts'
 import { addWaiter, hasWaiter } from './presence.ts'
+import { heldUntil, isHeard, stepOf } from './sessions.ts'
 
 /**
  *   free       ── a route takes it ──▶ announced
  *   announced  ── a turn begins with the pointer, or the route's answer confirms it ──▶ confirmed
  *   announced  ── nothing for confirmMs ──▶ free, three times at most
- *   confirmed  ── still unread after remindMs, and a turn begins ──▶ confirmed, for good
+ *   confirmed, or announced for the third time
+ *              ── still unread after remindMs, and a turn begins ──▶ confirmed, for good
  *   any        ── read, or its text given out ──▶ gone
  */
 const mostTries = 3
@@ -35,31 +37,21 @@ const mostTries = 3
 /** A pointer names this many messages; those behind come with the next one. */
 const mostNamed = 50
 
-/** A pointer to mail: never a subject, never a body. */
-export interface Pointer {
-  /** All that the agent has unread, told of or not. */
-  readonly unread: number
-  readonly messages: readonly {
-    readonly id: number
-    readonly from: string
-    readonly thread: string | undefined
-    readonly importance: 'low' | 'normal' | 'high' | 'urgent'
-    readonly createdAt: number
-  }[]
-  /** For an answer that never reached its client: the messages are free again. */
-  putBack(): Promise<void>
-}
-
 /** A way by which an agent is told. */
 export interface Route {
   /** The client, as `claude`. */
   readonly via: string
   /** The client's own name for its session. */
   readonly session: string
-  /** Its acceptance is all the proof there will be: the answer to a hook of a turn, a client that can confirm nothing. */
-  readonly confirms: boolean
+  /**
+   * Its acceptance is all the proof there will be: the answer to a hook of a turn, a client that can confirm nothing. `unheard`: that
+   * holds where no hook of the session was heard, because a person has to trust them first.
+   */
+  readonly confirms: boolean | 'unheard'
   /** A turn begins: mail that was told long ago and is still unread is told once more. */
   readonly reminds?: boolean
+  /** It makes the agent go on where it would have stopped. */
+  readonly wakes?: boolean
   /** Left to the waiter of the session, where one stands. */
   readonly unlessWaiting?: boolean
 }
@@ -69,7 +61,16 @@ export async function announce(hub: Hub, acting: Acting, route: Route): Promise<
   needWriting(acting.caller)
   const agent = await findActor(hub, acting)
   if (isNewcomer(agent) || (route.unlessWaiting && hasWaiter(hub, { agentId: agent.id, ...route }))) return undefined
-  return announceTo(hub, acting.caller, agent, route)
+  const pointer = await announceTo(hub, acting.caller, agent, route)
+  if (pointer !== undefined && route.wakes) await noteWoken(hub, acting.caller, agent)
+  return pointer
+}
+
+/** A prompt that is no pointer came to a session of the agent: a person leads it again (waking.loop.counts). */
+export async function notePrompt(hub: Hub, acting: Acting): Promise<void> {
+  needWriting(acting.caller)
+  const agent = await findActor(hub, acting)
+  if (!isNewcomer(agent)) await notePrompted(hub, acting.caller, agent)
 }
 
 async function announceTo(hub: Hub, caller: Caller, agent: Agent, route: Route): Promise<Pointer | undefined> {
@@ -81,29 +82,24 @@ async function announceTo(hub: Hub, caller: Caller, agent: Agent, route: Route):
     unconfirmedBefore: now - confirmMs,
     confirmedBefore: route.reminds ? now - remindMs : 0,
     mostTries,
+    held: await heldWakes(hub, agent.id),
   }
   if (!(await hasUnannounced(reader(hub), terms))) return undefined
-  const { via, session, confirms: confirmed } = route
+  const { via, session, confirms } = route
+  const confirmed =
+    confirms === 'unheard' ? !(await isHeard(hub, { agentId: agent.id, client: via, session })) : confirms
   const { ids, rows } = await commit(hub, caller, async (tx) => {
-    const ids = await claimAnnouncements(tx, { ...terms, via, session, confirmed, limit: mostNamed })
-    if (ids.length === 0) return { ids, rows: [] }
+    const claimed = await claimAnnouncements(tx, { ...terms, via, session, confirmed, limit: mostNamed })
+    const rows = claimed.length === 0 ? [] : await listAnnounced(tx, claimed)
+    const ids = rows.map(({ delivery_id }) => delivery_id)
+    if (claimed.length === 0) return { ids, rows }
     await updateOffered(tx, ids, now, via)
     await deleteSettled(tx, agent.id)
-    return { ids, rows: await listAnnounced(tx, ids) }
+    return { ids, rows }
   })
   if (ids.length === 0) return undefined
-  const messages = []
-  for (const row of rows)
-    messages.push({
-      id: row.message_id,
-      from: await addressFrom(hub, agent, { name: row.sender, projectId: row.sender_project }),
-      thread: row.thread ?? undefined,
-      importance: row.importance,
-      createdAt: row.created_at,
-    })
   return {
-    unread: await findUnread(reader(hub), agent.id),
-    messages,
+    ...(await pointTo(hub, agent, rows)),
     putBack: () =>
       commit(hub, caller, async (tx, note) => {
         await deleteAnnouncements(tx, ids, now)
@@ -123,6 +119,8 @@ export async function confirmAnnounced(hub: Hub, acting: Acting, session: string
 }
 
 export interface AwaitingMail extends Omit<Route, 'reminds'> {
+  /** The client has begun the waiter because a turn of the session ended. */
+  readonly turnEnded?: boolean
   readonly waitMs: number
   readonly signals: readonly AbortSignal[]
 }
@@ -134,7 +132,7 @@ export interface AwaitingMail extends Omit<Route, 'reminds'> {
 export async function awaitMail(
   hub: Hub,
   acting: Acting,
-  { waitMs, signals, ...route }: AwaitingMail,
+  { waitMs, signals, turnEnded = false, ...route }: AwaitingMail,
 ): Promise<Pointer | 'displaced' | undefined> {
   needWriting(acting.caller)
   const agent = await findActor(hub, { ...acting, registered: true, unnoticed: true })
@@ -147,6 +145,9 @@ export async function awaitMail(
     since: hub.clock.now(),
     displaced: () => ended.abort(),
   })
+  const of = { client: route.via, session: route.session }
+  // Once the older one is gone, which waited for this as well.
+  if (turnEnded) stepOf(hub, agent, of, 'stop')
   // A waiter that came from nowhere else takes the place of the older one, which must not take mail with it.
   const over = [...signals, ended.signal]
   const waiting = {
@@ -158,8 +159,14 @@ export async function awaitMail(
   try {
     const found = await wait<Pointer>(hub, waiting, async () => {
       if (over.some((signal) => signal.aborted)) return {}
+      // The hooks of a running turn tell of it; when the turn ends, this waiter is woken.
+      const held = heldUntil(hub, { agentId: agent.id, ...of })
+      if (held !== undefined) return { again: held }
       const pointer = await announceTo(hub, acting.caller, agent, route)
-      if (pointer !== undefined) return { found: pointer }
+      if (pointer !== undefined) {
+        await noteWoken(hub, acting.caller, agent)
+        return { found: pointer }
+      }
       const at = await findUnconfirmed(reader(hub), { agentId: agent.id, mostTries })
       return { again: at === undefined ? undefined : at + hub.rules.waking.confirmMs }
     })

@@ -23,6 +23,8 @@ export interface Standing {
 }
 
 export interface Present {
+  /** Of all that wait now. */
+  ids(): number[]
   /** `since`: also those that have waited since then, by the monotonic clock. */
   of(agentId: number, since?: number): Standing | undefined
 }
@@ -40,6 +42,8 @@ const renewMs = 20_000
 /** Of agents that others have: `expiresAt` is when the first of their nodes has to be looked at again. */
 interface Others {
   readonly by: ReadonlyMap<number, Standing>
+  /** Since when a waiter stands there, by session. */
+  readonly waiters: ReadonlyMap<string, number>
   readonly expiresAt: number
 }
 
@@ -56,10 +60,13 @@ export async function whoWaits(hub: Hub): Promise<Present> {
   const { waiters, others } = kept(hub)
   const elsewhere = others ?? (await lookElsewhere(hub))
   return {
+    ids: () => [
+      ...new Set([...listWaitingHere(hub), ...waiters.all().map(({ agentId }) => agentId), ...elsewhere.by.keys()]),
+    ],
     of(agentId, since) {
       const there = elsewhere.by.get(agentId)
       const waiting = isWaitingHere(hub, agentId, since) || there?.waiting === true
-      const via = waiters.viaOf(agentId) ?? there?.via
+      const via = waiters.viaOf(agentId, since) ?? there?.via
       return waiting || via !== undefined ? { waiting, via } : undefined
     },
   }
@@ -68,15 +75,18 @@ export async function whoWaits(hub: Hub): Promise<Present> {
 /** Lets a waiter stand for its session until the returned function is called. An older one of the session is displaced. */
 export function addWaiter(hub: Hub, waiter: Waiter): () => void {
   const { waiters, listeners } = kept(hub)
-  waiters.add(waiter)?.displaced()
+  waiters.add(waiter, hub.clock.monotonic())?.displaced()
   for (const tell of listeners) tell()
   return () => {
-    if (waiters.remove(waiter)) for (const tell of listeners) tell()
+    if (waiters.remove(waiter, hub.clock.monotonic())) for (const tell of listeners) tell()
   }
 }
 
-/** Whether a waiter of this process stands for the session. */
-export const hasWaiter = (hub: Hub, of: Pick<Waiter, 'agentId' | 'session'>): boolean => kept(hub).waiters.has(of)
+/** Whether a waiter stands for the session, here or at another node. */
+export function hasWaiter(hub: Hub, of: Pick<Waiter, 'agentId' | 'session'>): boolean {
+  const { waiters, others } = kept(hub)
+  return waiters.has(of) || others?.waiters.has(sessionKey(of)) === true
+}
 
 /**
  * Tells other processes who waits here, until the returned function is called. `listens`: this process also keeps in memory who waits
@@ -92,7 +102,7 @@ export function keepPresence(hub: Hub, { listens }: { listens: boolean }): () =>
     if (!listens) return written.size > 0 ? { inMs: renewMs } : 'rest'
     const others = await lookElsewhere(hub)
     own.others = others
-    endDisplaced(hub, others.displaced)
+    endDisplaced(hub, others.waiters)
     const expiry = others.expiresAt - hub.clock.now()
     const renewal = written.size > 0 ? renewMs : Number.POSITIVE_INFINITY
     const inMs = Math.min(expiry, renewal)
@@ -181,10 +191,9 @@ function rowsHere(hub: Hub): ReadonlyMap<string, PresenceRow> {
   return new Map(rows.map((row) => [keyOf(row), row]))
 }
 
-/** `displaced` has the waiters of other nodes, by session: an older one here ends. */
-async function lookElsewhere(hub: Hub): Promise<Others & { readonly displaced: ReadonlyMap<string, number> }> {
+async function lookElsewhere(hub: Hub): Promise<Others> {
   const by = new Map<number, Standing>()
-  const displaced = new Map<string, number>()
+  const waiters = new Map<string, number>()
   let expiresAt = Number.POSITIVE_INFINITY
   for (const row of await listPresence(reader(hub), { except: kept(hub).node, now: hub.clock.now() })) {
     const known = by.get(row.agent_id)
@@ -193,18 +202,19 @@ async function lookElsewhere(hub: Hub): Promise<Others & { readonly displaced: R
       waiting: known?.waiting === true || !isWaiter,
       via: isWaiter ? row.via : known?.via,
     })
-    if (isWaiter) displaced.set(sessionKey({ agentId: row.agent_id, session: row.session }), row.since)
+    if (isWaiter) waiters.set(sessionKey({ agentId: row.agent_id, session: row.session }), row.since)
     expiresAt = Math.min(expiresAt, row.expires_at)
   }
-  return { by, expiresAt, displaced }
+  return { by, expiresAt, waiters }
 }
 
+/** A waiter here ends where a newer one of its session stands elsewhere. */
 function endDisplaced(hub: Hub, elsewhere: ReadonlyMap<string, number>): void {
   const { waiters } = kept(hub)
   for (const waiter of waiters.all()) {
     const newer = elsewhere.get(sessionKey(waiter))
     if (newer === undefined || newer <= waiter.since) continue
-    waiters.remove(waiter)
+    waiters.remove(waiter, hub.clock.monotonic())
     waiter.displaced()
   }
 }

@@ -50,12 +50,33 @@ eachEngine('Reach', (open) => {
       text: 'idle, will be woken (claude)',
     })
     leave()
+    clock.advance(1)
     expect(await reachOf(hub, 'bob')).toEqual({
       state: 'away',
       seenSeconds: 7200,
       behind: 1,
       text: 'last seen 2 h ago; no wake adapter; 1 unread before yours',
     })
+    await hub.close()
+  })
+
+  verifies('waking.reach.told', 'of an agent whose waiter the message itself has ended, as it was before', async () => {
+    const clock = new TestClock()
+    const hub = await openTestHub(await (await open()).connect(), { clock })
+    const bob = await ensureAgent(hub, local, { project: 'commons', name: 'bob' })
+    const leave = addWaiter(hub, {
+      agentId: bob.id,
+      session: 's',
+      via: 'claude',
+      since: clock.now(),
+      displaced: () => {},
+    })
+    const sent = await reaching(hub, local, async () => {
+      const receipt = await send(hub, as('ann'), { to: [{ name: 'bob' }], body: 'hello' })
+      leave()
+      return receipt
+    })
+    expect(sent.deliveries[0]?.reach).toMatchObject({ state: 'wakeable', via: 'claude' })
     await hub.close()
   })
 

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sql from 'sql-template-tag'
-import { expect, onTestFinished } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { dbOf } from '../../../test/support/feed.ts'
@@ -190,6 +190,26 @@ eachEngine('A folder', (open) => {
       })
       clock.advance(6000)
     }
+    await hub.close()
+  })
+
+  verifies('mail.project.home', 'in a home folder that is a project is none of it, without a repository', async () => {
+    const hub = await start()
+    const home = newFolder()
+    vi.stubEnv('HOME', home)
+    await ensureProject(hub, local, home)
+    const plain = join(home, 'notes')
+    mkdirSync(plain)
+    expect(await projectOfFolder(hub, local, plain)).toMatchObject({ place: { newKey: plain } })
+    // A project between the two is around it all the same.
+    const work = await ensureProject(hub, local, join(home, 'work'))
+    mkdirSync(join(home, 'work', 'deep'), { recursive: true })
+    expect(await projectOfFolder(hub, local, join(home, 'work', 'deep'))).toMatchObject({ place: work })
+    // A home folder that is kept in git is one thing.
+    repository(home)
+    const dots = join(home, 'dots')
+    mkdirSync(dots)
+    expect(await projectOfFolder(hub, local, dots)).toMatchObject({ place: { key: home } })
     await hub.close()
   })
 

@@ -1,4 +1,5 @@
 /** The project of a folder that a connection names, and what a caller is told of the folder that it named. */
+import { homeFolders } from '../../attachments/grounds.ts'
 import { folderKey, foldersAround, isAbsolutePath } from '../../base/names.ts'
 import { findLongestFolder } from '../../store/projects.ts'
 import type { Caller } from '../access/callers.ts'
@@ -10,9 +11,11 @@ import { findReal } from './real-folders.ts'
 import { shown } from './suggestions.ts'
 
 /** `note` tells the caller why this is not the folder that it named, or what lies around it. */
-export interface Placed<Place = Project | NewProject> {
+interface Placed<Place = Project | NewProject> {
   readonly place: Place
   readonly note?: string | undefined
+  /** The folder, where it is a git worktree: its files are not those of the main checkout. */
+  readonly worktree?: string | undefined
 }
 
 /**
@@ -22,7 +25,11 @@ export interface Placed<Place = Project | NewProject> {
 export async function projectOfFolder(hub: Hub, caller: Caller, folder: string): Promise<Placed> {
   const place = await findPlace(hub, caller, folder)
   const around = isNew(place) ? await findAround(hub, caller, place) : undefined
-  if (around === undefined) return { place, note: await noteOnWay(hub, caller, folder, place) }
+  if (around === undefined) {
+    const real = await findReal(hub, caller, folder)
+    const worktree = real?.worktree && folderKey(real.path) === folderKey(keyOf(place)) ? folder : undefined
+    return { place, note: await noteOnWay(hub, caller, folder, place), worktree }
+  }
   return { place: around, note: `${folder} lies in the project ${named(around)}: that is the project here.` }
 }
 
@@ -57,7 +64,7 @@ async function noteOnWay(
   folder: string,
   place: Project | NewProject,
 ): Promise<string | undefined> {
-  const key = isNew(place) ? place.newKey : place.key
+  const key = keyOf(place)
   if (!isAbsolutePath(folder) || folderKey(folder) === folderKey(key)) return undefined
   const real = await findReal(hub, caller, folder)
   if (real === undefined || folderKey(real.path) !== folderKey(key)) return undefined
@@ -71,14 +78,22 @@ async function findAround(hub: Hub, caller: Caller, { newKey }: NewProject): Pro
   if (!mayReadFiles(caller) || !isAbsolutePath(newKey)) return undefined
   const top = (await findReal(hub, caller, newKey))?.top
   const folders = foldersAround(newKey)
-  if (top === undefined) return findEnclosing(hub, folders)
+  // A home folder is around everything of its user; only a repository makes one project of it.
+  if (top === undefined) return findEnclosing(hub, await withoutHome(folders))
   const last = folders.indexOf(folderKey(top))
   return findEnclosing(hub, folderKey(top) === folderKey(newKey) ? [] : last < 0 ? folders : folders.slice(0, last + 1))
+}
+
+async function withoutHome(folders: readonly string[]): Promise<string[]> {
+  const homes = (await homeFolders()).map(folderKey)
+  return folders.filter((folder) => !homes.includes(folder))
 }
 
 async function findEnclosing(hub: Hub, folders: readonly string[]): Promise<Project | undefined> {
   const row = await findLongestFolder(reader(hub), { only: undefined, folders })
   return row && toProject(row)
 }
+
+const keyOf = (place: Project | NewProject): string => (isNew(place) ? place.newKey : place.key)
 
 const named = ({ slug, key }: Project): string => shown({ slug, human_key: key })

@@ -65,9 +65,11 @@ eachEngine('Projects', (open) => {
           code: 'PROJECT_NOT_FOUND',
           hint: expect.stringMatching(new RegExp(`^The nearest: ${backend.slug} \\(/srv/backend\\)\\.`)),
         })
-    // Where nothing is near, some are named all the same.
+    // Where nothing is near, some are named all the same, by their names and not by their age.
     await expect(needProject(hub, local, 'xyz')).rejects.toMatchObject({
-      hint: expect.stringMatching(/^There are: mobile-\w+ \(\S+\), infrastructure-\w+ \(\S+\), docs-\w+ \(\S+\)\./),
+      hint: expect.stringMatching(
+        /^The nearest: docs-\w+ \(\S+\), mobile-\w+ \(\S+\), backend-\w+ \(\S+\)\. There are 6 projects\./,
+      ),
     })
     await expect(needProject(hub, local, '/opt/bakend')).rejects.toMatchObject({
       hint: expect.stringContaining(`nearest: ${backend.slug}`),

@@ -1,6 +1,6 @@
 /** The projects that somebody may have meant who named one that is not there. */
 import { foldersAround, isAbsolutePath, slugName, slugWord, tidyKey } from '../../base/names.ts'
-import { nearest } from '../../base/nearest.ts'
+import { lettersApart, nearest } from '../../base/nearest.ts'
 import type { Reader } from '../../db/port.ts'
 import { findLongestFolder, listNewest, type ProjectRow } from '../../store/projects.ts'
 
@@ -20,12 +20,18 @@ export async function suggestProjects(db: Reader, slugOrKey: string, only: numbe
     ({ id }) => id !== around?.id,
   )
   const sentences = around === undefined ? [] : [`It lies in the project ${shown(around)}: name that to work there.`]
-  const some = near.length > 0 || around !== undefined ? near : newest
-  if (some.length > 0)
-    sentences.push(
-      `${near.length > 0 ? 'The nearest' : 'There are'}: ${some.slice(0, suggested.shown).map(shown).join(', ')}.`,
-    )
+  const some = near.length > 0 || around !== undefined ? near : byDistance(slugName(slugWord(slugOrKey)), newest)
+  if (some.length > 0) sentences.push(`The nearest: ${some.slice(0, suggested.shown).map(shown).join(', ')}.`)
+  // None of them may be meant: a reader learns how much it does not see.
+  if (near.length === 0 && some.length > suggested.shown)
+    sentences.push(`There are ${newest.length === suggested.compared ? 'at least ' : ''}${newest.length} projects.`)
   return [...sentences, 'A project goes by its absolute path or its slug.'].join(' ')
+}
+
+/** No name is alike: those that differ in the fewest letters come first. */
+function byDistance(name: string, projects: readonly ProjectRow[]): ProjectRow[] {
+  const apart = new Map(projects.map((project) => [project, lettersApart(name, slugName(project.slug))]))
+  return projects.toSorted((one, other) => (apart.get(one) ?? 0) - (apart.get(other) ?? 0))
 }
 
 export const shown = ({ slug, human_key: key }: Pick<ProjectRow, 'slug' | 'human_key'>): string =>

@@ -7,7 +7,7 @@ import { needWriting } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { type HubCaller, hubReaderOf } from '../threads/hub-readers.ts'
 
-export type CallResult = Awaited<ReturnType<RemoteTools['call']>>
+type CallResult = Awaited<ReturnType<RemoteTools['call']>>
 
 /** The tools that the agent who looks may call: none without a grant, nor for somebody without a name (hub.bridge.grant). */
 export async function listCallable(hub: Hub, hubCaller: HubCaller): Promise<readonly RemoteTool[]> {
@@ -24,7 +24,7 @@ function nobody(error: unknown): { agent: undefined } {
   throw error
 }
 
-export interface RemoteCall {
+interface RemoteCall {
   readonly tool: string
   readonly args: Record<string, unknown>
   readonly signal: AbortSignal

@@ -10,7 +10,7 @@ import { type Hub, reader } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
 import { type HubCaller, hubReaderOf } from '../threads/hub-readers.ts'
 
-export interface ServerWish {
+interface ServerWish {
   readonly agent: { readonly name: string; readonly project?: string | undefined }
   readonly server: string
   readonly ttlMs: number

@@ -12,7 +12,7 @@ import { type Found, type Hit, type Searching, search, searchLimits } from './se
 /** No query is too long: of a long one only the beginning is read, for only its first words count. */
 const queryLength = 10_000
 
-export interface ProjectHit extends Hit {
+interface ProjectHit extends Hit {
   readonly from: MailMessage['from']
 }
 

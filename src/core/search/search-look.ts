@@ -29,7 +29,7 @@ interface SearchPosition extends Finding {
 }
 
 /** The best first: ids, and the score of each. As two lists they cross in a tenth of the time. */
-export interface Scored {
+interface Scored {
   readonly ids: readonly number[]
   readonly scores: readonly number[]
   /** There may be more matches, older than these. */

@@ -59,13 +59,13 @@ const toTask = (row: TaskRow): Task => ({
   ttlMs: Number(row.ttl_ms),
 })
 
-export interface NewTask extends Pick<Task, 'id' | 'owner' | 'waiter' | 'door' | 'tool' | 'args' | 'scope' | 'ttlMs'> {
+interface NewTask extends Pick<Task, 'id' | 'owner' | 'waiter' | 'door' | 'tool' | 'args' | 'scope' | 'ttlMs'> {
   /** The process that runs it. */
   readonly holder: string
 }
 
 /** A holder that is not heard of for this long is taken over from. */
-export const heldMs = 30_000
+const heldMs = 30_000
 
 const prefix = 'task:'
 

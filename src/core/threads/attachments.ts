@@ -15,7 +15,7 @@ export interface Enclosed {
   readonly bytes: Buffer
 }
 
-export interface EnclosureWish {
+interface EnclosureWish {
   readonly thread: string
   readonly messageId: number
   /** Its place among the attachments of the message, from 0 on. */
@@ -37,7 +37,7 @@ export async function readEnclosure(hub: Hub, hubCaller: HubCaller, wish: Enclos
   return content
 }
 
-export interface HashWish {
+interface HashWish {
   /** The SHA-1 of the content, as answers and archives name it. */
   readonly sha1: string
   /** The slug or key of the project whose mail is looked at; that of all, if left out. */

@@ -16,7 +16,7 @@ import { findProjectElsewhere } from '../projects/projects.ts'
 import { type HubCaller, hubReaderOf, needSeen } from './hub-readers.ts'
 import { addressOf } from './hub-threads.ts'
 
-export interface GrantWish {
+interface GrantWish {
   readonly agent: { readonly name: string; readonly project?: string | undefined }
   readonly thread: string
   readonly can: Right

@@ -18,6 +18,7 @@ import {
 } from '../../store/threads/hub-threads.ts'
 import type { Sight } from '../../store/visibility.ts'
 import { hubSight } from '../access/rules.ts'
+import { type Trust, trustOf } from '../contacts/trust.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { wait } from '../hub/wait.ts'
@@ -33,12 +34,18 @@ export interface SeenMessage {
   readonly seq: number
   /** As somebody of the reader's project addresses it. */
   readonly from: string
+  /** The standing of its sender with the one who looks. */
+  readonly trust: Trust
   readonly text: string
   /** Where the text goes on, if this is not all of it. */
   readonly nextOffset: number | undefined
   readonly replyTo: number | undefined
+  /** How many messages in a row, up to this one, were written by agents that were woken. */
+  readonly hops: number
   readonly createdAt: number
   readonly attachments: readonly Attachment[]
+  /** How it left a mailbox unread, where it did. */
+  readonly ended: ViewRow['ended']
 }
 
 export interface ThreadPage {
@@ -54,7 +61,7 @@ export interface ThreadPage {
   putBack(): Promise<void>
 }
 
-export interface PageWish {
+interface PageWish {
   readonly thread: string
   readonly after: number
   readonly limit: number
@@ -76,7 +83,7 @@ export async function viewThread(hub: Hub, hubCaller: HubCaller, wish: PageWish)
     // A grant may end while its holder waits.
     if (rows !== undefined) seen = await needSeen(hub, hubReader, wish.thread)
     const part = { threadId: thread.id, sight: seen.sight, after }
-    rows = await listSeen(reader(hub), part, { agentId: hubReader.agent?.id, limit: limit + 1 })
+    rows = await listSeen(reader(hub), part, { agentId: hubReader.agent?.id, limit: limit + 1, now: hub.clock.now() })
     return rows.length > 0 ? { found: true } : {}
   })
   const found = rows ?? []
@@ -129,11 +136,14 @@ export async function seenMessages(
       id: row.id,
       seq: row.seq,
       from: await addressOf(hub, project.id, row.sender, row.sender_project),
+      trust: trustOf(row, project.id),
       text,
       nextOffset,
       replyTo: row.reply_to ?? undefined,
+      hops: row.hops,
       createdAt: row.created_at,
       attachments: attachments.get(row.id) ?? [],
+      ended: row.ended,
     })
   }
   return messages
@@ -179,7 +189,7 @@ export interface OwnThread {
   readonly unread: number
 }
 
-export interface OwnThreads {
+interface OwnThreads {
   readonly threads: readonly OwnThread[]
   /** The id of the message before which the next page begins, if there is one. */
   readonly next: number | undefined

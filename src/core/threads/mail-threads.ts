@@ -8,7 +8,7 @@ import { inlineBytes, type MailPage, withBodies } from '../mail/inbox.ts'
 import { type MailMessage, mailMessagesOf } from '../mail/messages.ts'
 import { needProject, type Project } from '../projects/projects.ts'
 
-export interface ThreadWish {
+interface ThreadWish {
   readonly key: string
   /** Only messages after the one with this id: the last one of the page before. */
   readonly after?: number | undefined
@@ -16,7 +16,7 @@ export interface ThreadWish {
   readonly limit: number
 }
 
-export interface ThreadPage extends MailPage {
+interface ThreadPage extends MailPage {
   readonly project: Project
 }
 

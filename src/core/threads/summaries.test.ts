@@ -218,7 +218,7 @@ eachEngine('A summary', (open) => {
       const { aggregate } = await summarizeThreads(hub, local, { project: 'commons', keys: ['A'], limit: 50, ...wish })
       expect(aggregate).toMatchObject({ overview: 'All agreed.', threads: 1, totalMessages: 1, llm: { used: true } })
       expect(llm.asked).toMatchObject([{ model: 'gpt-9' }, { model: 'gpt-9' }])
-      expect(llm.asked[0]?.prompt).toContain('"from":"GreenCastle"')
+      expect(llm.asked[0]?.prompt).toContain('[message from agent GreenCastle, ')
       expect(await one(hub, 'A')).not.toHaveProperty('overview')
       expect(llm.asked).toHaveLength(2)
     },

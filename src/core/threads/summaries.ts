@@ -1,14 +1,14 @@
 /** Summaries of threads: drawn from the messages themselves, and refined by a language model where there is one. */
 import { asHubError, type HubError } from '../../base/errors.ts'
 import { LlmFailure } from '../../llm/llm.ts'
-import { instructions, parseRefined, type Refined, threadsPrompt } from '../../summaries/prompt.ts'
+import { instructions, type Prompt, parseRefined, type Refined, threadsPrompt } from '../../summaries/prompt.ts'
 import type { Participant, Summary } from '../../summaries/summary.ts'
 import type { Caller } from '../access/callers.ts'
 import type { Hub } from '../hub/hub.ts'
 import { type Example, type SummarisedThread, summariseThread } from './summary-sources.ts'
 
 /** Whether a language model had a part in it and, if it should have, why not. */
-export interface Refinement {
+interface Refinement {
   readonly used: boolean
   readonly reason?: string | undefined
 }
@@ -36,7 +36,7 @@ export interface Refining {
 /** How many messages of a thread are read: the first, and the newest. */
 export const readLimits = { one: 1000, usual: 50, most: 500 } as const
 
-export interface SummaryWish extends Refining {
+interface SummaryWish extends Refining {
   readonly project: string
   readonly key: string
 }
@@ -52,7 +52,7 @@ export async function summarizeThread(
 }
 
 /** One summary of several threads. Items begin with the name of their thread. */
-export interface Aggregate extends Told {
+interface Aggregate extends Told {
   readonly threads: number
   readonly totalMessages: number
   readonly messagesRead: number
@@ -68,7 +68,7 @@ export interface ManySummaries {
   readonly aggregate: Aggregate
 }
 
-export interface ManyWish extends Refining {
+interface ManyWish extends Refining {
   readonly project: string
   readonly keys: readonly string[]
   readonly limit: number
@@ -133,14 +133,16 @@ const noModel: Refinement = {
 /** A model that fails costs nothing but its part; the summary says why in a few words. */
 async function refine(
   hub: Hub,
-  prompt: string,
+  { text: prompt, boundary }: Prompt,
   { refine, model, signal }: Refining,
 ): Promise<{ refined?: Refined; llm?: Refinement }> {
   if (!refine) return {}
   if (hub.llm === undefined) return refine === 'asked' ? { llm: noModel } : {}
   try {
     const usable = (text: string) => parseRefined(text) !== undefined
-    const refined = parseRefined(await hub.llm.complete({ system: instructions, prompt, model, signal, usable }))
+    const refined = parseRefined(
+      await hub.llm.complete({ system: instructions, prompt, boundary, model, signal, usable }),
+    )
     if (refined === undefined) throw new LlmFailure('did not answer with the JSON it was asked for')
     return { refined, llm: { used: true } }
   } catch (error) {

@@ -1,6 +1,7 @@
 /** Reads a thread for its summary: the first message and the newest, once for each state of the thread. */
 
 import { nextTurn } from '../../base/clock.ts'
+import { ownWords } from '../../base/preamble.ts'
 import { firstLine } from '../../base/text.ts'
 import {
   listOpenRecipients,
@@ -12,7 +13,7 @@ import {
 } from '../../store/threads/summaries.ts'
 import type { ProjectSight } from '../../store/visibility.ts'
 import { cut, readLength, withoutFiles } from '../../summaries/lines.ts'
-import { startExcerpts } from '../../summaries/prompt.ts'
+import { type Prompt, startExcerpts } from '../../summaries/prompt.ts'
 import { type Participant, type Summary, startSummary, type Told } from '../../summaries/summary.ts'
 import type { Caller } from '../access/callers.ts'
 import { sightOf } from '../access/rules.ts'
@@ -37,10 +38,10 @@ export interface SummarisedThread {
   readonly writers: readonly Participant[]
   readonly examples: readonly Example[]
   /** The thread as a language model is shown it. */
-  readonly prompt: string
+  readonly prompt: Prompt
 }
 
-export interface ThreadToSummarise {
+interface ThreadToSummarise {
   readonly project: string
   readonly key: string
   /** The number of messages to read: the first, and the newest. */
@@ -169,7 +170,8 @@ async function toTold(hub: Hub, home: number, rows: readonly ToldRow[]): Promise
   for (const row of rows) {
     const to: string[] = []
     for (const one of recipients.get(row.id) ?? []) to.push(await nameOf(hub, home, one))
-    const { id, body, created_at: createdAt, reply_to } = row
+    const { id, created_at: createdAt, reply_to } = row
+    const body = ownWords(row.sender, row.body)
     const subject = cut(firstLine(row.subject), subjectLength)
     const from = await nameOf(hub, home, { name: row.sender, project_id: row.sender_project })
     told.push({ id, from, to, subject, body, createdAt, replyTo: reply_to ?? undefined })

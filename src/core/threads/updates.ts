@@ -14,7 +14,7 @@ import { Pump } from './pump.ts'
 export type { Mark, Target } from './audience.ts'
 
 /** A resource that is followed, from a place of the feed on. */
-export interface FollowedResource {
+interface FollowedResource {
   /** As its follower calls it. */
   readonly uri: string
   readonly target: Target
@@ -24,7 +24,7 @@ export interface FollowedResource {
   readonly fresh?: boolean | undefined
 }
 
-export interface Update {
+interface Update {
   readonly uri: string
   /** The place of its change, and its number among those that the change brought this follower. */
   readonly place: FeedPosition
@@ -35,7 +35,7 @@ export interface Update {
 
 export type Told = Pick<Update, 'place' | 'index'>
 
-export interface Follow {
+interface Follow {
   readonly resources: readonly FollowedResource[]
   /** The last update that was told before; what came since is told first. Without it, each from its own beginning. */
   readonly after?: Told | undefined

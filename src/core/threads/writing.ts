@@ -1,15 +1,12 @@
 /** Writing at the hub: into a thread that the sender sees, or a new one; and waiting for the answers. */
 import { HubError } from '../../base/errors.ts'
 import { nameKey } from '../../base/names.ts'
-import { listRecipientsOf } from '../../store/mail/mail.ts'
 import { findMessageId, findUid } from '../../store/messages/messages.ts'
-import { findPlaceOf, listReplies, listThreadsById, type ViewRow } from '../../store/threads/hub-threads.ts'
+import { findPlaceOf, listThreadsById } from '../../store/threads/hub-threads.ts'
 import type { Acting } from '../agents/acting.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { wait } from '../hub/wait.ts'
 import { beginWait } from '../hub/waits.ts'
 import { markShown } from '../mail/shown.ts'
-import { threadChannel } from '../messages/placing.ts'
 import { type Address, type Sent, send } from '../messages/send.ts'
 import { findProjectElsewhere } from '../projects/projects.ts'
 import { remark } from '../topics/remarks.ts'
@@ -26,8 +23,9 @@ import {
   waiterOf,
 } from './hub-readers.ts'
 import { addressOf, type SeenMessage, seenMessages, unreadOf } from './hub-threads.ts'
+import { awaitAnswers, type Patience } from './replies.ts'
 
-export interface HubDraft {
+interface HubDraft {
   readonly to: readonly Address[]
   /** Whether the sender is left out where it stands among the recipients. */
   readonly toOthers?: boolean
@@ -38,6 +36,7 @@ export interface HubDraft {
   readonly clientId?: string | undefined
   readonly links?: readonly string[] | undefined
   readonly seenThrough?: number | undefined
+  readonly ttlMs?: number | undefined
 }
 
 export interface Written {
@@ -58,9 +57,10 @@ export async function write(hub: Hub, hubCaller: HubCaller, draft: HubDraft): Pr
       hint: 'Ask one of its participants to grant you "write", or begin a new thread.',
     })
   if (seen !== undefined && seen.thread.topic !== null) return say(hub, acting, seen, draft)
-  const { text: body, replyTo, clientId, links, seenThrough } = draft
+  const { text: body, replyTo, clientId, links, seenThrough, ttlMs } = draft
   const to = draft.toOthers ? await othersOf(hub, acting, draft.to) : draft.to
-  const sent = await send(hub, acting, { to, body, threadId: seen?.thread.id, replyTo, clientId, links, seenThrough })
+  const message = { to, body, threadId: seen?.thread.id, replyTo, clientId, links, seenThrough, ttlMs }
+  const sent = await send(hub, acting, message)
   const { messageId, seq, createdAt } = sent
   return { messageId, thread: await nameOf(hub, sent, seen), seq, createdAt, sent }
 }
@@ -119,6 +119,10 @@ async function findAnswered(hub: Hub, hubReader: HubReader, messageId: number): 
 /** A message in a topic is for all who joined it: nobody is addressed. */
 async function say(hub: Hub, acting: Acting, { thread }: Seen, draft: HubDraft): Promise<Written> {
   const { text: body, replyTo, clientId } = draft
+  if (draft.ttlMs !== undefined)
+    throw new HubError('INVALID_ARGUMENT', 'What is said in a topic does not expire: nobody is addressed.', {
+      hint: 'Nothing was said. Leave ttl_seconds out, or write to an agent.',
+    })
   const replyToUid = replyTo === undefined ? undefined : await findUid(reader(hub), replyTo)
   const { message } = await remark(hub, acting, {
     topic: { uid: thread.uid, projectId: thread.project_id },
@@ -126,16 +130,6 @@ async function say(hub: Hub, acting: Acting, { thread }: Seen, draft: HubDraft):
   })
   const messageId = (await findMessageId(reader(hub), thread.id, message.uid)) ?? 0
   return { messageId, thread: thread.called, seq: message.seq, createdAt: message.createdAt }
-}
-
-/** How long to wait for answers, and what ends the wait early. */
-export interface Patience {
-  readonly waitMs: number
-  /** For waits that no client's call waits for; the hub's own limit, if left out. */
-  readonly limitMs?: number | undefined
-  readonly signals: readonly AbortSignal[]
-  /** Whether the wait is among those of its agent already. */
-  readonly counted?: boolean
 }
 
 /** Sends, and waits for the answers. What is refused its wait is not sent. */
@@ -167,10 +161,7 @@ export interface Answers {
   putBack(): Promise<void>
 }
 
-/**
- * The answers to a message of one's own, once all have answered or the time is up. An answer names the message, or it is the
- * next word of one that was asked (hub.ask.reply). What was found is in the store: a wait that breaks off is taken up again.
- */
+/** The answers to a message of one's own, once all have answered or the time is up. */
 export async function awaitReplies(
   hub: Hub,
   hubCaller: HubCaller,
@@ -183,32 +174,19 @@ export async function awaitReplies(
   const { agent } = hubReader
   if (place === undefined || seen === undefined || agent === undefined || place.sender_id !== agent.id)
     throw new HubError('MESSAGE_NOT_FOUND', `You have sent no message ${messageId}.`)
-  const asked = (await listRecipientsOf(reader(hub), [messageId], { blind: true })).filter(({ id }) => id !== agent.id)
-  const query = {
-    threadId: seen.thread.id,
-    messageId,
-    after: place.seq,
-    from: asked.map(({ id }) => id),
-    notBy: agent.id,
-    sight: seen.sight,
-  }
-  let rows: ViewRow[] = []
-  const { waitMs: ms, limitMs = hub.limits.waitMs, signals, counted = false } = patience
   const isTask = patience.limitMs !== undefined
   // That of a task is never refused: the task was let in.
   const waiter = isTask ? undefined : waiterOf(hubCaller, hubReader)
-  const channel = threadChannel(seen.thread.id)
-  await wait(hub, { channel, ms, limitMs, signals, waiter, counted }, async () => {
-    rows = firstOfEach(await listReplies(reader(hub), query), asked)
-    return rows.length >= Math.max(1, asked.length) ? { found: true } : {}
-  })
+  const { thread, sight } = seen
+  const question = { agentId: agent.id, messageId, threadId: thread.id, seq: place.seq, sight, waiter }
+  const { rows, asked } = await awaitAnswers(hub, question, patience)
   const answered = new Set(rows.map(({ sender_id }) => sender_id))
   const missing: string[] = []
   for (const { id, name, project_id } of asked)
     if (!answered.has(id)) missing.push(await addressOf(hub, hubReader.project.id, name, project_id))
   return {
     messageId,
-    thread: seen.thread.called,
+    thread: thread.called,
     replies: await seenMessages(hub, hubReader, rows),
     missing,
     // Nobody has seen the result of a task yet, and perhaps nobody fetches it (hub.tasks.unread).
@@ -224,13 +202,4 @@ export async function markReplies(
 ): Promise<() => Promise<void>> {
   const { agent } = await hubReaderOf(hub, hubCaller)
   return agent === undefined ? async () => {} : markShown(hub, hubCaller.caller, agent, messageIds)
-}
-
-/** Of one that was asked alone, anybody's answer counts that names the message. */
-function firstOfEach(rows: readonly ViewRow[], asked: readonly { readonly id: number }[]): ViewRow[] {
-  if (asked.length <= 1) return rows.slice(0, 1)
-  const first = new Map<number, ViewRow>()
-  for (const row of rows)
-    if (asked.some(({ id }) => id === row.sender_id) && !first.has(row.sender_id)) first.set(row.sender_id, row)
-  return [...first.values()]
 }

@@ -30,7 +30,7 @@ export async function checkNamed(hub: Hub, { caller, project, named }: Holder): 
   await findActor(hub, { caller, project, name: named, unnoticed: true })
 }
 
-export interface Joined {
+interface Joined {
   readonly topic: Topic
   readonly name: string
   readonly reclaimToken: string

@@ -48,7 +48,7 @@ export const toThreadMessage = (row: ThreadMessageRow): ThreadMessage => ({
   createdAt: row.created_at,
 })
 
-export interface Saying {
+interface Saying {
   readonly topic: TopicRow
   readonly sender: Agent
   readonly outbox: readonly Outgoing[]

@@ -41,7 +41,7 @@ export const toTopic = (row: TopicRow): Topic => ({
   metadata: row.metadata === null ? undefined : (JSON.parse(row.metadata) as Record<string, unknown>),
 })
 
-export interface TopicMaking {
+interface TopicMaking {
   readonly name?: string | undefined
   readonly metadata?: Record<string, unknown> | undefined
   /** `reuse` returns the newest open topic of that name, if there is one. */

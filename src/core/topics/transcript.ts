@@ -54,7 +54,7 @@ export async function* readEntries(
   }
 }
 
-export interface News {
+interface News {
   /** As it is now. */
   readonly topic: Topic
   readonly entries: readonly Entry[]

@@ -20,7 +20,7 @@ import { noThread } from '../threads/mail-threads.ts'
 import { filesOf } from './files.ts'
 import type { EndRecord, ExportRecord, MessageRecord, Person, ThreadRecord } from './records.ts'
 
-export interface Exporting {
+interface Exporting {
   /** Its slug or key. */
   readonly project: string
   /** Its key, its uid, the name of a topic, or the number of its first message. */
@@ -153,10 +153,11 @@ const toMessage = (
   attachments,
   metadata: row.metadata ?? undefined,
   createdAt: row.created_at,
-  to: deliveries.map(({ name, project, kind, read_at, acked_at }) => ({
+  to: deliveries.map(({ name, project, kind, read_at, acked_at, ended }) => ({
     ...person(name, project, home),
     kind,
     readAt: read_at ?? undefined,
     ackedAt: acked_at ?? undefined,
+    ended: ended ?? undefined,
   })),
 })

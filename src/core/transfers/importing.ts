@@ -36,7 +36,7 @@ import type {
   ThreadRecord,
 } from './records.ts'
 
-export interface Importing {
+interface Importing {
   /** From the first record on, each time that it is called: the transaction may have to begin anew. */
   records(): Iterable<ExportRecord>
   /** The key of the project to make, if it is to be another than the exported one. */
@@ -46,7 +46,7 @@ export interface Importing {
   readonly progress?: (done: number) => void
 }
 
-export interface Imported {
+interface Imported {
   readonly project: string
   readonly key: string
   readonly agents: number
@@ -256,8 +256,14 @@ class Intake {
       if (one.kind === 'inline') insertInline(tx, { message_id: id, position, data_uri: one.dataUri ?? '' })
     insertCarriers(tx, id, sha1sOf(attachments))
     const deliveries = []
-    for (const { kind, readAt = null, ackedAt = null, ...who } of message.to)
-      deliveries.push({ recipientId: await this.#agent(who), kind, readAt, ackedAt })
+    for (const { kind, readAt = null, ackedAt = null, ended = null, ...who } of message.to)
+      deliveries.push({
+        recipientId: await this.#agent(who),
+        kind,
+        readAt,
+        ackedAt,
+        ended: readAt === null ? null : ended,
+      })
     const urgent = importance === 'high' || importance === 'urgent'
     const about = { id, senderId, clientId: clientId ?? null, sentAt: createdAt, urgent, ackWanted: ackRequired }
     await insertImportedDeliveries(tx, about, deliveries)

@@ -24,7 +24,7 @@ import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { findNamed, forgetProjects, listProjects, needProject, type Project } from '../projects/projects.ts'
 
-export type Figures = Omit<FiguresRow, 'id'>
+type Figures = Omit<FiguresRow, 'id'>
 
 export interface Merge {
   readonly from: Project & Figures

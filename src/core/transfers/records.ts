@@ -1,5 +1,5 @@
 /** The pieces of an exported project, in the order in which they come. */
-import type { DeliveryKind } from '../../store/messages/deliveries.ts'
+import type { DeliveryKind, Ending } from '../../store/messages/deliveries.ts'
 import type { ContactPolicy } from '../agents/agents.ts'
 import type { Attachment } from '../messages/carried.ts'
 import type { Importance } from '../messages/send.ts'
@@ -79,6 +79,8 @@ export interface MessageRecord {
     readonly kind: DeliveryKind
     readonly readAt: number | undefined
     readonly ackedAt: number | undefined
+    /** How it left the mailbox, where it did so unread; `readAt` is when. */
+    readonly ended: Ending | undefined
   })[]
 }
 

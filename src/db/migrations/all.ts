@@ -25,6 +25,11 @@ import { folders } from './0022-folders.ts'
 import { presence } from './0023-presence.ts'
 import { deliveryTimes } from './0024-delivery-times.ts'
 import { announcements } from './0025-announcements.ts'
+import { endings } from './0026-endings.ts'
+import { attempts } from './0027-attempts.ts'
+import { clientSessions } from './0028-client-sessions.ts'
+import { roles } from './0029-roles.ts'
+import { loops } from './0030-loops.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -52,4 +57,9 @@ export const migrations: readonly Migration[] = [
   presence,
   deliveryTimes,
   announcements,
+  endings,
+  attempts,
+  clientSessions,
+  roles,
+  loops,
 ]

@@ -7,7 +7,7 @@ import { WorkerClient } from './worker-client.ts'
 /** To the thread: a query, or a module that looks for itself. */
 export type Question = Query | { readonly module: string; readonly wish: unknown }
 
-export interface Query {
+interface Query {
   readonly strings: readonly string[]
   readonly values: readonly unknown[]
 }

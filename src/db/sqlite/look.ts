@@ -4,7 +4,7 @@ import type { Sql } from 'sql-template-tag'
 import type { Reader } from '../port.ts'
 import { openLooking } from './looking.ts'
 
-export interface Look extends Reader {
+interface Look extends Reader {
   /** Faults that SQLite itself finds: in its pages and indexes, and rows that refer to none. */
   faults(): string[]
 }

@@ -35,7 +35,7 @@ interface Unit {
   readonly since: number
 }
 
-export interface WriterOptions {
+interface WriterOptions {
   /** How long a group waits for other processes. */
   readonly patienceMs: number
   /** Called before each BEGIN. Throws if nothing may be written any more. */

@@ -34,7 +34,7 @@ export const messageShape = z.object({
   created_at: z.number(),
 })
 
-export const toMessage = (topicId: string, message: ThreadMessage) => topicMessageWords(topicId, message, seconds)
+const toMessage = (topicId: string, message: ThreadMessage) => topicMessageWords(topicId, message, seconds)
 
 export const cursorShape = z.object({ last_seq: z.number(), updated_at: z.number() })
 

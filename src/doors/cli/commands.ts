@@ -1,4 +1,5 @@
 /** The common part of all commands for people: output, failures, questions, help. */
+import { resolve } from 'node:path'
 import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { HubError } from '../../base/errors.ts'
 import type { Caller } from '../../core/access/callers.ts'
@@ -6,6 +7,7 @@ import type { Hub } from '../../core/hub/hub.ts'
 import { forPeople, UsageError } from './failures.ts'
 import { harmlessJson } from './terminal/harmless.ts'
 import type { Screen } from './terminal/screen.ts'
+import { loadWidths } from './terminal/width.ts'
 
 /** Opens the hub for one command. */
 export interface Open {
@@ -42,6 +44,29 @@ export const moreWords = (more: boolean, how: string) => ({ has_more: more, ...(
 /** Of a list that `--limit` cuts. */
 export const higherLimit = 'There are more: --limit shows them.'
 
+interface List {
+  /** The answer for a program. */
+  readonly document: object
+  readonly count: number
+  readonly hasMore: boolean
+  /** Said to a person where there is nothing. */
+  readonly none: string
+  readonly table: () => string
+}
+
+/** A list as it was asked for: JSON, or a table with a word on what is not in it. */
+export async function outList(screen: Screen, { json }: { readonly json?: boolean }, list: List): Promise<void> {
+  const { document, count, hasMore, none, table } = list
+  if (json) return outJson(screen, { ...document, ...moreWords(hasMore, higherLimit) })
+  if (count === 0 && screen.tty) return screen.note(none)
+  await screen.out(table())
+  if (hasMore) await screen.note(higherLimit)
+}
+
+/** A project as the first argument of a command. */
+export const ofProject = (command: Command): Command =>
+  command.argument('<project>', 'its slug, with or without its hash, or its key', projectTyped)
+
 export const outJson = ({ out }: Screen, document: object): Promise<void> => out(`${harmlessJson(document)}\n`)
 
 /** Closes the hub also when the work fails. */
@@ -55,9 +80,10 @@ export const withHub = (open: Open, screen: Screen, work: (hub: Hub) => Promise<
     }
   })
 
-/** Words failures for people at a command line. */
+/** Words failures for people at a command line, and makes ready to draw on a terminal. */
 export async function tellingPeople(screen: Screen, work: () => Promise<void>): Promise<void> {
   try {
+    if (screen.tty) await loadWidths()
     await work()
   } catch (error) {
     if (!(error instanceof UsageError)) throw forPeople(error)
@@ -65,6 +91,9 @@ export async function tellingPeople(screen: Screen, work: () => Promise<void>): 
     throw new CommanderError(2, 'parley.usage', error.message)
   }
 }
+
+/** A project by its slug or key, or by a folder as it is typed: `.` is the one that the command runs in. */
+export const projectTyped = (given: string): string => (/^\.{1,2}(?:[\\/]|$)/.test(given) ? resolve(given) : given)
 
 /** Asks before a deletion; throws where the answer is not yes, or nobody is there to answer. */
 export const confirmDeletion = (screen: Screen, what: string): Promise<void> =>

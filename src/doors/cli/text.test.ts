@@ -1,11 +1,13 @@
 /** The commands print text that is harmless, aligned, and as wide as the terminal. */
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { verifies } from '../../../test/support/verifies.ts'
 import type { Entry } from '../../core/topics/transcript.ts'
 import { harmlessJson, harmlessLine, harmlessText, word } from './terminal/harmless.ts'
 import { table } from './terminal/tables.ts'
-import { displayWidth, truncate, wrap } from './terminal/width.ts'
+import { displayWidth, loadWidths, truncate, wrap } from './terminal/width.ts'
 import { messageMarkdown, messageText } from './topics/messages.ts'
+
+beforeAll(loadWidths)
 
 const plain = { tty: false, color: false, width: 80 }
 const terminal = { tty: true, color: false, width: 40 }

@@ -16,7 +16,7 @@ import {
 import { Session } from './session.ts'
 import { type Answer, Lost, type Wire } from './wire.ts'
 
-export interface FrontParts {
+interface FrontParts {
   readonly wire: Wire
   /** As errors name it. */
   readonly server: string
@@ -209,7 +209,7 @@ function errorIn(text: string): string | undefined {
 /** Stands for the token of a request that lasts. */
 const listening = Symbol('listening')
 
-export const jsonHeaders = {
+const jsonHeaders = {
   'content-type': 'application/json',
   accept: 'application/json, text/event-stream',
 } as const

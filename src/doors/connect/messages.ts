@@ -15,7 +15,7 @@ interface Params {
 
 export type Request = Message & { readonly id: string | number; readonly method: string }
 
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
+const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export function parseMessage(text: string): Message | undefined {

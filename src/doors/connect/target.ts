@@ -13,14 +13,21 @@ export interface Calling {
   readonly project: string | undefined
   /** Says who the agent is; a header or a query never overrules it. */
   readonly key: string | undefined
+  /** The run that the client was started for (PARLEY_RUN). */
+  readonly run?: string | undefined
 }
 
-export interface Target {
+interface Target {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
 }
 
-export function targetOf({ server, door, mailPath, agent, project, key }: Calling): Target {
+export function targetOf(calling: Calling): Target {
+  const { url, headers } = namedTarget(calling)
+  return { url, headers: calling.run ? { ...headers, 'x-parley-run': calling.run } : headers }
+}
+
+function namedTarget({ server, door, mailPath, agent, project, key }: Calling): Target {
   if (door === 'mailbox' && agent === undefined)
     throw new HubError('INVALID_ARGUMENT', 'The mailbox door needs the name of the agent.', {
       hint: 'Pass --agent NAME, or set AGENT_NAME.',

@@ -4,14 +4,14 @@ import { createRequire } from 'node:module'
 import { limits } from '../../base/limits.ts'
 import { readEvents } from '../http/event-lines.ts'
 
-export interface Sent {
+interface Sent {
   readonly method: 'POST' | 'GET' | 'DELETE'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
   readonly signal: AbortSignal
 }
 
-export interface Told {
+interface Told {
   /** Of an event of a stream, as its name. */
   readonly id?: string
   readonly event?: string

@@ -1,12 +1,16 @@
 /** Clients and the moments of a session: the name of each event, and how an answer is taken. One table, client × event. */
 
-/** A session begins; a turn begins; a tool has ended; a turn ends. */
-export type Moment = 'start' | 'turn' | 'tool' | 'stop'
+import type { SessionStep } from '../../core/presence/sessions.ts'
+
+export type Moment = SessionStep
 
 interface Dialect {
   readonly events: Readonly<Record<string, Moment>>
-  /** Whether a pointer that woke the client comes back as the prompt of a turn, which confirms it. */
-  readonly confirms: boolean
+  /**
+   * Whether a pointer that woke the client comes back as the prompt of a turn, which confirms it. `heard`: only where its hooks work,
+   * which a person has to trust first, or a plugin that may be of another version.
+   */
+  readonly confirms: boolean | 'heard'
 }
 
 const likeClaude: Readonly<Record<string, Moment>> = {
@@ -14,6 +18,7 @@ const likeClaude: Readonly<Record<string, Moment>> = {
   UserPromptSubmit: 'turn',
   PostToolUse: 'tool',
   Stop: 'stop',
+  SessionEnd: 'end',
 }
 
 /** Names come from a URL: of `toString` no object here knows anything. */
@@ -22,19 +27,24 @@ const own = <Value>(table: Readonly<Record<string, Value>>, key: string): Value 
 
 const dialects: Readonly<Record<string, Dialect>> = {
   claude: { events: likeClaude, confirms: true },
-  codex: { events: likeClaude, confirms: true },
+  codex: { events: likeClaude, confirms: 'heard' },
   gemini: {
-    events: { SessionStart: 'start', BeforeAgent: 'turn', AfterTool: 'tool', AfterAgent: 'stop' },
+    events: { SessionStart: 'start', BeforeAgent: 'turn', AfterTool: 'tool', AfterAgent: 'stop', SessionEnd: 'end' },
     confirms: true,
   },
   vscode: { events: likeClaude, confirms: false },
+  /** By its plugin, which reports the moments under these names. */
+  opencode: { events: likeClaude, confirms: 'heard' },
 }
 
 export const momentOf = (client: string, event: string): Moment | undefined =>
   own(own(dialects, client)?.events ?? {}, event)
 
-/** A client that is not known confirms nothing: that it took the pointer has to be enough. */
-export const confirmsByTurn = (client: string): boolean => own(dialects, client)?.confirms === true
+/** Whether taking the pointer has to be enough as a proof: a client that is not known confirms nothing. */
+export function acceptanceConfirms(client: string): boolean | 'unheard' {
+  const confirms = own(dialects, client)?.confirms ?? false
+  return confirms === 'heard' ? 'unheard' : !confirms
+}
 
 /** At the end of a turn a client goes on only if it is held back; elsewhere the text is added to what the model reads. */
 export const answerOf = (event: string, moment: Moment, text: string): Readonly<Record<string, unknown>> =>

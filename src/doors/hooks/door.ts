@@ -2,22 +2,27 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { HubError, kinds } from '../../base/errors.ts'
-import { commons } from '../../base/names.ts'
+import type { Caller } from '../../core/access/callers.ts'
 import type { Hub } from '../../core/hub/hub.ts'
-import { announce, awaitMail, confirmAnnounced, type Pointer } from '../../core/presence/announce.ts'
-import { answerOf, confirmsByTurn, type Moment, momentOf } from './dialects.ts'
+import { announce, awaitMail, confirmAnnounced, notePrompt } from '../../core/presence/announce.ts'
+import { bindSession, findHookAgent, type HookSaid } from '../../core/presence/binding.ts'
+import type { Pointer } from '../../core/presence/pointer.ts'
+import { noteStep } from '../../core/presence/sessions.ts'
+import { parseAddress } from '../words/addresses.ts'
+import { acceptanceConfirms, answerOf, type Moment, momentOf } from './dialects.ts'
+import { registeredBy } from './naming.ts'
 import { greeting, mark, toPointer } from './pointer.ts'
 
 /** A turn of the client waits for the answer. */
 const answerMs = 25
 
 const named = z.looseObject({
-  agent: z.string().min(1).max(200),
-  project: z.string().min(1).max(4096).default(commons),
+  agent: z.string().min(1).max(200).optional(),
+  project: z.string().min(1).max(4096).optional(),
 })
 
 const waited = named.extend({
-  session: z.string().min(1).max(200).default(''),
+  session: z.string().min(1).max(200).optional(),
   client: z.string().min(1).max(32).default('unknown'),
   seconds: z.coerce.number().min(0).default(25),
 })
@@ -26,9 +31,13 @@ const waited = named.extend({
 const payload = z.looseObject({
   session_id: z.string().min(1).max(200).catch(''),
   prompt: z.string().catch(''),
+  cwd: z.string().max(4096).optional().catch(undefined),
+  source: z.string().catch(''),
+  hook_event_name: z.string().catch(''),
 })
 
 type Query = z.output<typeof named>
+type Payload = z.output<typeof payload>
 
 export function mountHooks(app: FastifyInstance, hub: Hub): void {
   const complaints = new Map<string, number>()
@@ -57,7 +66,7 @@ export function mountHooks(app: FastifyInstance, hub: Hub): void {
         complain(`${wrong} ${client.slice(0, 32)} ${event.slice(0, 32)}`)
         return {}
       }
-      const hook = { client, event, moment, session: body.data.session_id, prompt: body.data.prompt }
+      const hook = { client, event, moment, payload: body.data }
       try {
         return await inTime(hub, reply, answer(hub, request, query.data, hook))
       } catch (error) {
@@ -73,37 +82,44 @@ export function mountHooks(app: FastifyInstance, hub: Hub): void {
   // Never GET: a picture on a web page could eat announcements.
   app.post('/hooks/wait', { config }, async (request, reply) => {
     const read = waited.safeParse(request.query)
-    if (!read.success)
-      throw new HubError('INVALID_ARGUMENT', 'The query names no agent, or has a wrong number of seconds.', {
-        hint: 'POST /hooks/wait?agent=NAME&session=ID&client=claude&seconds=25',
-      })
-    const { agent: name, project, session, client, seconds } = read.data
+    const body = payload.safeParse(request.body ?? {})
+    if (!read.success || !body.success)
+      throw new HubError(
+        'INVALID_ARGUMENT',
+        'The query or the payload cannot be read: a wrong number of seconds, say.',
+        {
+          hint: usage,
+        },
+      )
+    const { session = body.data.session_id, client, seconds } = read.data
+    const said = { ...saidBy(read.data, body.data), client, session }
+    const who = await needHookAgent(hub, request.caller, said)
+    const acting = { caller: request.caller, ...who, registered: true }
     const gone = new AbortController()
     reply.raw.once('close', () => gone.abort())
-    const found = await awaitMail(
-      hub,
-      { caller: request.caller, project, name, registered: true },
-      {
-        via: client,
-        session,
-        confirms: !confirmsByTurn(client),
-        waitMs: seconds * 1000,
-        signals: [gone.signal, stopping.signal],
-      },
-    )
+    const found = await awaitMail(hub, acting, {
+      via: client,
+      session,
+      confirms: acceptanceConfirms(client),
+      // Where a client begins a waiter at the end of each turn, no other hook of it may say so.
+      turnEnded: momentOf(client, body.data.hook_event_name) === 'stop',
+      waitMs: seconds * 1000,
+      signals: [gone.signal, stopping.signal],
+    })
     if (found === 'displaced') return reply.code(409).send({ displaced: true })
     if (found === undefined) return reply.code(204).send()
     ifLost(hub, reply, found)
-    return reply.header('cache-control', 'no-store').send(toPointer(name, found))
+    return reply.header('cache-control', 'no-store').send(toPointer(who.name, found))
   })
 }
+
+const usage = 'POST /hooks/wait?agent=NAME&session=ID&client=claude&seconds=25'
 
 interface Hook {
   readonly client: string
   readonly event: string
   readonly moment: Moment
-  readonly session: string
-  readonly prompt: string
+  readonly payload: Payload
 }
 
 interface Answer {
@@ -111,19 +127,47 @@ interface Answer {
   readonly pointer: Pointer | undefined
 }
 
-async function answer(
-  hub: Hub,
-  request: FastifyRequest,
-  { agent: name, project }: Query,
-  { client, event, moment, session, prompt }: Hook,
-): Promise<Answer> {
-  const acting = { caller: request.caller, project, name, registered: true }
-  if (moment === 'turn' && prompt.includes(mark)) await confirmAnnounced(hub, acting, session)
-  const route = { via: client, session, confirms: true, reminds: moment === 'turn', unlessWaiting: moment === 'stop' }
-  const pointer = await announce(hub, acting, route)
+const nothing: Answer = { body: {}, pointer: undefined }
+
+/** Name@project is taken for both, as elsewhere. */
+function saidBy({ agent, project }: Query, { cwd }: Payload): Omit<HookSaid, 'client' | 'session'> {
+  const [name, home] = agent === undefined ? [] : parseAddress(agent)
+  return { name, project: project ?? home, folder: cwd }
+}
+
+async function needHookAgent(hub: Hub, caller: Caller, said: HookSaid) {
+  const who = await findHookAgent(hub, caller, said)
+  if (who !== undefined) return who
+  throw new HubError('AGENT_NOT_FOUND', 'Nobody knows yet which agent this session is.', {
+    hint: `Name it (${usage}), or let it register: the hook after that binds the session.`,
+  })
+}
+
+async function answer(hub: Hub, request: FastifyRequest, query: Query, hook: Hook): Promise<Answer> {
+  const { client, event, moment, payload } = hook
+  const { caller } = request
+  const of = { client, session: payload.session_id }
+  const registered = moment === 'tool' && query.agent === undefined ? registeredBy(payload) : undefined
+  if (registered !== undefined) await bindSession(hub, { caller, ...registered }, of)
+  const who = await findHookAgent(hub, caller, { ...saidBy(query, payload), ...of })
+  if (who === undefined) return nothing
+  const acting = { caller, ...who, registered: true }
+  // A session whose context was made shorter begins anew in the middle of a turn.
+  await noteStep(hub, acting, of, payload.source === 'compact' ? 'tool' : moment)
+  if (moment === 'end') return nothing
+  if (moment === 'turn' && payload.prompt.includes(mark)) await confirmAnnounced(hub, acting, of.session)
+  else if (moment === 'turn' && payload.prompt !== '') await notePrompt(hub, acting)
+  const pointer = await announce(hub, acting, {
+    via: client,
+    session: of.session,
+    confirms: true,
+    reminds: moment === 'turn',
+    unlessWaiting: moment === 'stop',
+    wakes: moment === 'stop',
+  })
   const texts = [
-    ...(moment === 'start' ? [greeting(name, project)] : []),
-    ...(pointer === undefined ? [] : [toPointer(name, pointer).text]),
+    ...(moment === 'start' ? [await greeting(hub, caller, who)] : []),
+    ...(pointer === undefined ? [] : [toPointer(who.name, pointer).text]),
   ]
   return { body: texts.length === 0 ? {} : answerOf(event, moment, texts.join('\n')), pointer }
 }

@@ -75,13 +75,13 @@ function admitRequest(
   request: FastifyRequest,
   messages: boolean,
 ): Caller | Promise<Caller> {
-  const { raw, method, caller } = request
+  const { raw, method, caller, server } = request
   const enter = () => {
     if (messages || reading.has(method)) return caller
     needWriting(caller)
     return unmadeAgent(caller) === undefined ? caller : settle(caller, 'post')
   }
-  const address = raw.socket.remoteAddress ?? ''
+  const address = server.clientAddress(raw)
   const spent = isFree(request) ? undefined : spend(limiter, { caller, address }, 'requests')
   return spent instanceof Promise ? spent.then(enter) : enter()
 }

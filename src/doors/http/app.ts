@@ -9,6 +9,7 @@ import type { Log } from '../../base/log.ts'
 import { echo } from '../../base/text.ts'
 import type { Caller } from '../../core/access/callers.ts'
 import { type Admission, admitRoutes } from './admission.ts'
+import { type ClientAddress, createClientAddress } from './client-address.ts'
 import { dropUnusedConnections } from './connections.ts'
 import { type CorsOptions, createCors } from './cors.ts'
 import { type CredentialOptions, createReadCaller, givenIn } from './credentials.ts'
@@ -21,6 +22,8 @@ import type { WrongKeys } from './wrong-keys.ts'
 
 export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptions, UnsentOptions {
   readonly log: Log
+  /** Addresses and networks of proxies that are believed whom they pass on. */
+  readonly trustedProxies?: readonly string[]
   /** Holds callers to their roles and limits; absent where every caller may do all. */
   readonly admission?: Admission | undefined
   readonly cors?: CorsOptions | undefined
@@ -43,12 +46,14 @@ declare module 'fastify' {
     callerOf(raw: IncomingMessage): Caller | Promise<Caller>
     /** Ends a stream when the key by which it was opened is no longer good; the returned function forgets it (all.keys.streams). */
     endWithKey(raw: IncomingMessage, caller: Caller, end: () => void): () => void
+    /** Where a request comes from, as limits count it. */
+    clientAddress: ClientAddress
   }
 }
 
 /** Listen with `listen` below: it costs each request less than `app.listen` right after `app.ready`. */
 export function createApp(options: AppOptions): FastifyInstance {
-  const { log, admission, wrongKeys, resource = {} } = options
+  const { log, admission, wrongKeys, resource = {}, trustedProxies = [] } = options
   const app = Fastify({
     http: { ServerResponse: createResponses(options) },
     bodyLimit: limits.requestBytes,
@@ -79,8 +84,10 @@ export function createApp(options: AppOptions): FastifyInstance {
   const guard = createGuard(options)
   const readCaller = createReadCaller(options)
   const cors = options.cors && createCors(options.cors)
-  const judge = async (error: unknown, { socket }: IncomingMessage): Promise<Error> =>
-    ((await wrongKeys?.judge(error, socket.remoteAddress)) ?? error) as Error
+  const clientAddress = createClientAddress(trustedProxies)
+  app.decorate('clientAddress', clientAddress)
+  const judge = async (error: unknown, raw: IncomingMessage): Promise<Error> =>
+    ((await wrongKeys?.judge(error, clientAddress(raw))) ?? error) as Error
   app.decorate('callerOf', async (raw) => {
     const caller = readCaller(raw, guard(raw))
     if (!(caller instanceof Promise)) return caller

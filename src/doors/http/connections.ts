@@ -1,6 +1,7 @@
 /** Connections by their number: no more than files can be open, and none that a stop would wait for in vain. */
-import type { Socket } from 'node:net'
+import { Server, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { nextTurn, pause } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 
 /** Files that the process needs besides connections: database, log, watches, what it loads. */
@@ -32,4 +33,18 @@ export function dropUnusedConnections(app: FastifyInstance): void {
     for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
     done()
   })
+}
+
+/** For a proxy to send the request for which it has just connected. */
+const lastRequestsMs = 100
+
+/**
+ * Takes no more connections, and serves those that it took. A close at once ends every connection that has no request yet: one on which
+ * a proxy has just sent it is reset, and the proxy may not send it again (serve.stop.drain).
+ */
+export async function stopListening({ server }: Pick<FastifyInstance, 'server'>): Promise<void> {
+  // Right after the turn in which all that wait were accepted: those left in the queue would be reset too.
+  await nextTurn()
+  Server.prototype.close.call(server)
+  await pause(lastRequestsMs)
 }

@@ -30,11 +30,7 @@ declare module 'fastify' {
  * A promise only where a key has to be looked up. `toLoopback`: the request named this server by a loopback name.
  * `openToAll` is asked last: a request's own route is dear to look at.
  */
-export type ReadCaller = (
-  request: IncomingMessage,
-  toLoopback: boolean,
-  openToAll?: () => boolean,
-) => Caller | Promise<Caller>
+type ReadCaller = (request: IncomingMessage, toLoopback: boolean, openToAll?: () => boolean) => Caller | Promise<Caller>
 
 /** Throws UNAUTHENTICATED. A wrong credential is refused even where none would have been needed. */
 export function createReadCaller({

@@ -1,6 +1,6 @@
 /** The client's side of a stream of events (SSE): the events in its text, as they come. */
 
-export interface ReadEvent {
+interface ReadEvent {
   readonly event?: string
   readonly id?: string
   /** Its lines of data. */

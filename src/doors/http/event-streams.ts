@@ -17,7 +17,7 @@ export interface StreamEvent {
 }
 
 /** While a stream begins, the promise resolves once the client has read most of what was written. */
-export type Tell = (event: StreamEvent) => Promise<void> | void
+type Tell = (event: StreamEvent) => Promise<void> | void
 
 interface Opening {
   readonly request: FastifyRequest

@@ -12,6 +12,8 @@ export interface HealthOptions {
   readonly metrics: Metrics
   /** Rejects while requests could not be served: the store does not answer, say. */
   ready(): Promise<void>
+  /** Whether the server is about to stop: no balancer shall send it anything more. */
+  stopping?(): boolean
   /** Faults of a server that still answers requests. */
   warnings?(): readonly string[]
   /** An id that tells stores apart: commands learn by it whether this server works on the store that they look into. */
@@ -24,13 +26,14 @@ const patienceMs = 2000
 
 export function addHealth(
   app: FastifyInstance,
-  { clock, metrics, ready, warnings = () => [], store, refresh }: HealthOptions,
+  { clock, metrics, ready, stopping = () => false, warnings = () => [], store, refresh }: HealthOptions,
 ): void {
   // Some balancers probe with HEAD.
   const probe = { exposeHeadRoute: true }
   app.get('/health/liveness', probe, async () => ({ status: 'alive' }))
 
   app.get('/health/readiness', probe, async (_request, reply) => {
+    if (stopping()) return reply.code(503).send({ status: 'stopping' })
     const outcome = await inTime(clock, ready)
     if (outcome === 'done') {
       const [amiss, id] = [warnings(), await store?.().catch(() => undefined)]

@@ -1,7 +1,7 @@
 /** Codes that let their bearer log in at the pages: made by whoever can read the hub's secret, good once, for five minutes. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-export const codeMs = 5 * 60_000
+const codeMs = 5 * 60_000
 
 interface Moment {
   readonly now: number

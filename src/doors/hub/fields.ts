@@ -3,9 +3,10 @@ import { z } from 'zod'
 import { limits } from '../../base/limits.ts'
 import { linkFault } from '../../base/text.ts'
 import type { Hub } from '../../core/hub/hub.ts'
-import type { Patience } from '../../core/threads/writing.ts'
+import type { Patience } from '../../core/threads/replies.ts'
 import type { CallContext } from '../mcp/table.ts'
-import { check, parseAddress } from '../words/fields.ts'
+import { parseAddress } from '../words/addresses.ts'
+import { check } from '../words/fields.ts'
 import type { HubScope } from './scope.ts'
 
 export const pageLimits = { usual: 50, most: 200 } as const

@@ -3,7 +3,8 @@ import { HubError } from '../../base/errors.ts'
 import { agentNamePattern, agentNameRule, nameKey } from '../../base/names.ts'
 import type { HubCaller } from '../../core/threads/hub-readers.ts'
 import type { CallContext } from '../mcp/table.ts'
-import { parseAddress, projectParameter } from '../words/fields.ts'
+import { parseAddress } from '../words/addresses.ts'
+import { projectParameter } from '../words/fields.ts'
 
 export interface HubScope {
   readonly project?: string

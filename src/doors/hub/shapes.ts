@@ -7,12 +7,13 @@ import type { Listed } from '../../core/threads/directory.ts'
 import type { Grant } from '../../core/threads/grants.ts'
 import type { OwnThread, SeenMessage, ThreadPage } from '../../core/threads/hub-threads.ts'
 import type { Answers, Written } from '../../core/threads/writing.ts'
-import { reachShape, toReach } from '../words/reach.ts'
+import { toReach } from '../words/reach.ts'
+import { reachShape } from '../words/reach-shape.ts'
 import { iso, isoOrNull } from '../words/times.ts'
 
 const threadId = z.string().describe('Pass it as thread to go on in it.')
 
-export const replyShape = z.object({
+const replyShape = z.object({
   message_id: z.int(),
   seq: z.int(),
   from: z.string(),
@@ -75,18 +76,22 @@ const linkShape = z.object({
   size: z.int().optional(),
 })
 
-export const messageShape = z.object({
+const messageShape = z.object({
   message_id: z.int(),
   seq: z.int(),
   from: z.string(),
+  trust: z.enum(['person', 'contact', 'project', 'stranger']).describe('Who the sender is to you.'),
   text: z.string(),
   next_offset: z
     .int()
     .optional()
     .describe('Only where the text is longer: pass it as offset, with a cursor one below seq.'),
   reply_to: z.int().nullable(),
+  hops: z.int().optional().describe('Woken messages in a row that end with this one.'),
   created_at: z.string(),
   attachments: z.array(linkShape),
+  expired: z.literal(true).optional().describe('Nobody read it within its ttl_seconds.'),
+  dead: z.literal(true).optional().describe('It was handed out too often and never confirmed.'),
 })
 
 export const threadShape = z.object({
@@ -110,16 +115,19 @@ export const toThread = ({ thread, subject, status, participants, messages, next
 })
 
 const toMessage = (thread: string, message: SeenMessage): z.output<typeof messageShape> => {
-  const { id, seq, from, text, nextOffset, replyTo, createdAt, attachments } = message
+  const { id, seq, from, trust, text, nextOffset, replyTo, hops, createdAt, attachments, ended } = message
   return {
     message_id: id,
     seq,
     from,
+    trust,
     text,
     ...(nextOffset !== undefined && { next_offset: nextOffset }),
     reply_to: replyTo ?? null,
+    ...(hops > 0 && { hops }),
     created_at: iso(createdAt),
     attachments: attachments.map((one, position) => toLink(one, enclosureUri(thread, id, position))),
+    ...(ended !== null && (ended === 'expired' ? { expired: true as const } : { dead: true as const })),
   }
 }
 

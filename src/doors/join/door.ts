@@ -7,7 +7,7 @@ import type { Hub } from '../../core/hub/hub.ts'
 import { networkOf } from '../http/networks.ts'
 import { joinPage, type Link, pageHeaders } from './page.ts'
 
-export interface JoinOptions {
+interface JoinOptions {
   /** The URL that clients know the server by; else each request's own. */
   readonly publicUrl: string | undefined
   /** Where the mail door is. */

@@ -1,7 +1,8 @@
 /** The hints of the mail door, and the agent that a call concerns. */
 import type { Refusal } from '../../core/contacts/judging.ts'
 import { refusalError } from '../../core/messages/send.ts'
-import { type Hints, hintOf, type Reach, type Subject } from '../mcp/table.ts'
+import type { Subject } from '../mcp/calls.ts'
+import { type Hints, hintOf, type Reach } from '../mcp/table.ts'
 import { and, otherwise, overHttp } from '../words/hints.ts'
 import { offers } from './clusters.ts'
 import type { MailScope } from './scope.ts'

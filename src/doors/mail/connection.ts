@@ -4,13 +4,13 @@ import { agentOf } from '../../core/access/rules.ts'
 import { findSelf, isSameProject, selfInFolder } from '../../core/agents/connection.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import type { CallContext, Connection } from '../mcp/table.ts'
-import { parseAddress } from '../words/fields.ts'
+import { parseAddress } from '../words/addresses.ts'
 import { greet } from '../words/greeting.ts'
 import type { MailScope } from './scope.ts'
 
 type Context = Pick<CallContext<MailScope>, 'caller' | 'scope'>
 
-export function tells({ caller, scope: { name, project } }: Context) {
+function tells({ caller, scope: { name, project } }: Context) {
   const aloud = name !== undefined || project !== undefined
   if (agentOf(caller) !== undefined) return { agent: true, project: true, aloud }
   return { agent: name !== undefined, project: project !== undefined, aloud }

@@ -3,6 +3,7 @@ import type { Hub } from '../../core/hub/hub.ts'
 import type { Door } from '../mcp/table.ts'
 import type { About } from './about.ts'
 import { hints, subject } from './calls.ts'
+import { bindMailSession } from './client-sessions.ts'
 import { instructions, offers } from './clusters.ts'
 import { greetMail, mailConnection } from './connection.ts'
 import { prompts } from './prompts.ts'
@@ -52,5 +53,6 @@ export function mailDoor(hub: Hub, about: About): Door<MailScope> {
     hints,
     offer: ({ tools }) => (tools === 'all' ? undefined : offers[tools]),
     subject,
+    fromSession: bindMailSession(hub),
   }
 }

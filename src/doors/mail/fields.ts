@@ -1,12 +1,14 @@
 /** The fields that several tools and resources of the mail door take. */
 import { z } from 'zod'
+import { groupFault, isGroup } from '../../base/groups.ts'
 import { limits } from '../../base/limits.ts'
 import { agentNamePattern, commons, isAbsolutePath, tidyKey } from '../../base/names.ts'
 import { bodyFault, textFault } from '../../base/text.ts'
 import type { Acting } from '../../core/agents/acting.ts'
 import type { Address } from '../../core/messages/send.ts'
 import type { CallContext } from '../mcp/table.ts'
-import { agentAddress, check, idFault, parseAddress, projectKeyFault } from '../words/fields.ts'
+import { parseAddress } from '../words/addresses.ts'
+import { agentAddress, agentAddressFault, check, idFault, projectKeyFault } from '../words/fields.ts'
 import { numberParameter } from '../words/parameters.ts'
 import type { MailScope } from './scope.ts'
 
@@ -84,6 +86,12 @@ export const projectParameter = z
   .string('is missing: name the project by its slug or key')
   .check(check(projectKeyFault))
 
+export const agentParameter = z
+  .string(
+    'is missing: name the agent, as in resource://inbox/GreenCastle; a key, X-Parley-Agent or ?agent= tells it too',
+  )
+  .check(check(agentAddressFault))
+
 export const idParameter = z
   .string()
   .regex(/^[1-9]\d{0,14}$/, idFault)
@@ -98,6 +106,7 @@ function addressFault(address: string): string | undefined {
   const [name, project] = parseAddress(address)
   // Refused as no broadcast, with the names of the agents there are.
   if (name === '*') return undefined
+  if (isGroup(name)) return groupFault(name, project)
   if (!agentNamePattern.test(name) || project === '') return 'must be the name of an agent, or name@project'
   return project && projectKeyFault(project) && 'must be name@project, with a slug or key'
 }

@@ -1,5 +1,6 @@
 /** Projects and agents as the mail door shows them, and the fields in which an agent introduces itself. */
 import { z } from 'zod'
+import { isRole, roleKey, roleRule } from '../../base/groups.ts'
 import { textFault } from '../../base/text.ts'
 import type { Caller } from '../../core/access/callers.ts'
 import { mayTakeName } from '../../core/access/rules.ts'
@@ -42,8 +43,8 @@ const keeping = (name: string, caller: Caller): string =>
 
 /** One of those whom a newcomer may write to. */
 export function toActive(profile: Profile) {
-  const { name, task_description, last_active_ts } = toProfile(profile)
-  return { name, task_description, last_active_ts }
+  const { name, task_description, last_active_ts, roles } = toProfile(profile)
+  return { name, task_description, last_active_ts, ...(roles && { roles }) }
 }
 
 const labelLength = 128
@@ -60,7 +61,7 @@ const label = z
   .overwrite((text) => text.trim())
   .optional()
 
-export const program = label.describe('Your program, e.g. claude-code.')
+export const program = label.describe('E.g. claude-code.')
 export const model = label.describe('Your model.')
 
 function taskFault(task: string): string | undefined {
@@ -85,23 +86,38 @@ export const attachmentsPolicy = z
   .optional()
   .describe('Where images you send are kept.')
 
+const mostRoles = 10
+
+/** Roles are kept without case. */
+export const roles = z
+  .array(
+    z
+      .string()
+      .check(check((role) => (isRole(role) ? undefined : roleRule)))
+      .overwrite(roleKey),
+  )
+  .max(mostRoles)
+  .optional()
+
 interface Given {
   readonly project: string
   readonly program?: string | undefined
   readonly model?: string | undefined
   readonly task_description?: string | undefined
   readonly attachments_policy?: 'auto' | 'inline' | 'file' | undefined
+  readonly roles?: readonly string[] | undefined
 }
 
 export const introduction = (
   { client, self }: CallContext<MailScope>,
-  { project, program, model, task_description: task, attachments_policy: attachments }: Given,
+  { project, program, model, task_description: task, attachments_policy: attachments, roles }: Given,
 ): Introduction => ({
   project,
   program,
   model,
   task,
   attachments,
+  roles,
   client: client && clientLabel(client.name),
   settled: self?.name !== undefined,
 })

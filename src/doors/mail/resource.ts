@@ -1,7 +1,7 @@
 /** A resource of the mail door whose parameters are checked by a schema before it is read. */
 
 import type { z } from 'zod'
-import type { CallContext, Resource } from '../mcp/table.ts'
+import type { CallContext, Own, Resource } from '../mcp/table.ts'
 import { readParameters } from '../words/parameters.ts'
 import type { MailScope } from './scope.ts'
 
@@ -9,11 +9,13 @@ interface Row<Schema extends z.ZodObject> {
   readonly uri: string
   readonly name: string
   readonly description: string
+  readonly own?: Own
   readonly params: Schema
   read(params: z.output<Schema>, context: CallContext<MailScope>): Promise<unknown>
 }
 
 export function defineResource<Schema extends z.ZodObject>(row: Row<Schema>): Resource<MailScope> {
-  const { uri, name, description, params: schema } = row
-  return { uri, name, description, read: (params, context) => row.read(readParameters(schema, params), context) }
+  const { uri, name, description, own, params: schema } = row
+  const said = { uri, name, description, ...(own && { own }) }
+  return { ...said, read: (params, context) => row.read(readParameters(schema, params), context) }
 }

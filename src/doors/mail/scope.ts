@@ -3,9 +3,10 @@ import { HubError } from '../../base/errors.ts'
 import { agentNamePattern, agentNameRule, nameKey } from '../../base/names.ts'
 import type { Caller } from '../../core/access/callers.ts'
 import { mayTakeName } from '../../core/access/rules.ts'
-import { parseAddress, projectParameter } from '../words/fields.ts'
+import { parseAddress } from '../words/addresses.ts'
+import { projectParameter, runIn } from '../words/fields.ts'
 
-export const offers = ['all', 'core', 'macros'] as const
+const offers = ['all', 'core', 'macros'] as const
 
 export interface MailScope {
   readonly tools: (typeof offers)[number]
@@ -13,6 +14,8 @@ export interface MailScope {
   readonly name?: string
   /** By ?project=. */
   readonly project?: string
+  /** The run that the client was started for. */
+  readonly run?: string
 }
 
 /** `/mcp?tools=core` and `?tools=macros` keep the list of tools short; `?agent=` and `?project=` say who calls, and where. */
@@ -27,7 +30,7 @@ export function mailScope(
     throw new HubError('INVALID_ARGUMENT', 'The query parameter "tools" must be all, core or macros.', {
       hint: 'Leave ?tools= out to be offered every tool.',
     })
-  if (query.agent === undefined && query.project === undefined) return { scope: { tools }, key: tools }
+  if (query.agent === undefined && query.project === undefined) return { scope: { tools, ...runIn(query) }, key: tools }
   const [name, home] = query.agent === undefined ? [] : nameOf(query.agent, called)
   const project = query.project === undefined ? home : projectParameter(query)
   if (home !== undefined && project !== home)
@@ -36,7 +39,7 @@ export function mailScope(
     })
   // A token comes from anywhere: without the claim "agent" it is nobody, whatever stands beside it (hub.caller.token).
   const named = name !== undefined && mayTakeName(caller)
-  const scope = { tools, ...(named && { name }), ...(project !== undefined && { project }) }
+  const scope = { tools, ...(named && { name }), ...(project !== undefined && { project }), ...runIn(query) }
   return { scope, key: JSON.stringify([tools, project, named ? nameKey(name) : undefined]) }
 }
 

@@ -11,8 +11,10 @@ import type { Reached } from '../../core/presence/reach.ts'
 import type { Reach } from '../mcp/table.ts'
 import { toAttachment } from '../words/attachments.ts'
 import { address, toDelivery, toEnvelope } from '../words/mail.ts'
-import { reachShape, toReach } from '../words/reach.ts'
+import { toReach } from '../words/reach.ts'
+import { reachShape } from '../words/reach-shape.ts'
 import { iso } from '../words/times.ts'
+import { toldOfUnseen } from '../words/unseen.ts'
 import { refusalHint } from './calls.ts'
 
 /** With the address by which its content is read (mail.attach.resource). */
@@ -112,15 +114,13 @@ export const receiptShape = z.object({
   unread_in_thread: z.array(z.int()).optional(),
   duplicate: z.literal(true).optional(),
   note: z.string().optional(),
+  client_message_id: z.string().optional(),
+  reply: z.unknown().optional(),
 })
 
 /** A mistyped name makes an agent that nobody reads the mail of: the sender must notice, each time (mail.recipient.unseen). */
-function toldOfUnread({ agent: { name }, made, unseen, near = [] }: Delivery): string[] {
-  if (!made && !unseen) return []
-  const state = made ? `Nobody was called ${name}` : `Nobody has answered to the name ${name} yet`
-  const meant = near.length > 0 ? ` If you meant ${near.join(' or ')}, send it again to that name.` : ''
-  return [`${state}: the message waits for an agent that registers under this name.${meant}`]
-}
+const toldOfUnread = ({ agent: { name }, made, unseen, near }: Delivery): string[] =>
+  made || unseen ? [toldOfUnseen({ name, made, near })] : []
 
 /** The answer to a send: never the body. */
 export function toReceipt(sent: Sent | Reached, reach: Reach): z.output<typeof receiptShape> {

@@ -100,9 +100,9 @@ export function createServer({ url, key, clock, ids, client }: ServerOptions) {
     deny: (connection: string) =>
       call('POST', `/connections/${of(connection)}/deny`, { as: answers.deniedShape, body: {} }),
     /** Undefined if another client has the message, or it is read or gone: then this process leaves it alone. */
-    async claim(message: string) {
+    async claim(message: string, via?: string) {
       try {
-        return await call('POST', `/messages/${of(message)}/claim`, { as: answers.claimedShape, body: { client } })
+        return await call('POST', `/messages/${of(message)}/claim`, { as: answers.claimedShape, body: { client, via } })
       } catch (error) {
         if (error instanceof HubError && ['conflict', 'not_found'].includes(error.kind)) return undefined
         throw error

@@ -1,6 +1,7 @@
 /** The answers of the client's tools: plain sentences, and the text of other agents in fences. */
+
+import { fenced, quotedLine } from '../../base/fence.ts'
 import { cut } from '../../base/text.ts'
-import { fenced, quotedLine } from '../words/fence.ts'
 import type { History, Inbox, PendingRequest, SessionMessage, UnreadMessage } from '../words/post.ts'
 import type { Approval } from './arrivals.ts'
 

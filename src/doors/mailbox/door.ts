@@ -6,28 +6,38 @@ import { agentNamePattern, agentNameRule, nameKey } from '../../base/names.ts'
 import { echo } from '../../base/text.ts'
 import { projectOfCall } from '../../core/agents/connection.ts'
 import type { Hub } from '../../core/hub/hub.ts'
+import { takeInRun } from '../../core/mail/run-mail.ts'
 import { acknowledge, take } from '../../core/mail/take.ts'
+import { takeReply } from '../../core/mail/take-reply.ts'
 import { send } from '../../core/messages/send.ts'
 import { reaching } from '../../core/presence/reach.ts'
+import { sendAndAwait } from '../../core/threads/replies.ts'
 import { type CallContext, type Door, defineTool, type Hints } from '../mcp/table.ts'
+import { parseAddress } from '../words/addresses.ts'
+import { bindBehind } from '../words/client-sessions.ts'
 import {
   body,
   clientId,
+  groupedAddress,
   messageName,
-  parseAddress,
   projectParameter,
-  recipientAddress,
+  runIn,
+  toMs,
+  ttlSeconds,
   waitSeconds,
 } from '../words/fields.ts'
 import { greet } from '../words/greeting.ts'
 import { and, overHttp } from '../words/hints.ts'
-import { reachShape, toReach } from '../words/reach.ts'
+import { toReach } from '../words/reach.ts'
+import { reachShape } from '../words/reach-shape.ts'
 import { mailShape, toMail } from './shapes.ts'
 
 /** The agent and the project that the URL names. */
-export interface MailboxScope {
+interface MailboxScope {
   readonly name: string
   readonly project?: string
+  /** The run that the client was started for. */
+  readonly run?: string
 }
 
 export const mailboxPath = '/agents/:agent/mcp'
@@ -52,7 +62,7 @@ export function mailboxScope(
   if (query.agent !== undefined) checkSame(name, query.agent, called)
   const project = projectParameter(home === undefined ? query : { project: home })
   const told = home !== undefined || query.project !== undefined
-  return { scope: { name, ...(told && { project }) }, key: `${nameKey(name)} ${project}` }
+  return { scope: { name, ...(told && { project }), ...runIn(query) }, key: `${nameKey(name)} ${project}` }
 }
 
 /** The path says who calls; a header or a query may say it too, and not otherwise. */
@@ -76,6 +86,7 @@ const hints: Hints = {
   MESSAGE_NOT_FOUND: 'Pass the id and the lease exactly as check_mail returned them, at the same agent.',
   no_reply_target:
     'Pass reply_to exactly as the id that check_mail returned with a message of this agent, or leave it out.',
+  run_over: ({ hint = '' }) => hint,
   LEASE_EXPIRED: 'Call check_mail: the message comes with a new lease, unless somebody else has handled it.',
   CONTACT_REQUIRED:
     'Nothing was sent. Send again once there is contact: ask with request_contact at the mail door; the other answers with respond_contact.',
@@ -102,22 +113,44 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
       'Send a message to another agent; its mailbox is made if it is new. Returns the id of the message as result, and in reach whether the agent is there. To answer a message, pass its id as reply_to. Pass a msg_id of your own only to retry safely: the same text under the same msg_id is stored once.',
     cluster: 'messaging',
     input: z.strictObject({
-      name: recipientAddress.describe('The agent to send to; Name@project in another project.'),
+      name: groupedAddress.describe(
+        'The agent to send to; Name@project in another project; role:NAME, any:NAME (one of them) or all:project for a group.',
+      ),
       msg: body.describe(`The message; up to ${sizeInWords(limits.bodyBytes)}.`),
       msg_id: clientId.optional().describe('Your own id for the message; made for you if left out.'),
       reply_to: messageName.optional().describe('The id of the message from that agent that you answer.'),
+      wait_reply_seconds: waitSeconds
+        .optional()
+        .describe('Also wait this long for the reply. Still null: repeat the call with the id as msg_id to wait on.'),
+      ttl_seconds: ttlSeconds.optional().describe('Unread for so long, the message expires; you are told.'),
     }),
-    output: z.object({ result: z.string(), reach: reachShape.optional() }),
-    short: ({ result }) => result,
+    output: z.object({
+      result: z.string(),
+      reach: reachShape.optional(),
+      reply: mailShape.nullable().optional().describe('Only with wait_reply_seconds; it is taken from your mailbox.'),
+    }),
+    short: ({ result, reply }) => (reply === undefined ? result : { id: result, reply }),
     effect: 'write',
     idempotent: false,
     alwaysLoad: true,
-    async run({ name: address, msg: body, msg_id, reply_to: answers }, context) {
+    async run({ name: address, msg: body, msg_id, reply_to: answers, ...input }, context) {
       const [name, project] = parseAddress(address)
-      const draft = { to: [{ name, project }], body, clientId: msg_id, mayAnswer: true, answers }
-      const sent = await reaching(hub, context.caller, async () => send(hub, await acting(context), draft))
-      const [delivery] = sent.deliveries
-      return { result: sent.clientId, ...(delivery && { reach: toReach(delivery.reach) }) }
+      const { wait_reply_seconds: seconds, ttl_seconds } = input
+      // A send that waits has an id of its own in any case: by it the next call goes on.
+      const clientId = msg_id ?? (seconds === undefined ? undefined : hub.ids.uuid())
+      const draft = { to: [{ name, project }], body, clientId, mayAnswer: true, answers, ttlMs: toMs(ttl_seconds) }
+      const who = await acting(context)
+      const sending = () => reaching(hub, context.caller, () => send(hub, who, draft))
+      const toSent = ({ clientId: result, deliveries: [delivery] }: Awaited<ReturnType<typeof sending>>) => ({
+        result,
+        ...(delivery && { reach: toReach(delivery.reach) }),
+      })
+      if (seconds === undefined) return toSent(await sending())
+      const patience = { waitMs: Math.ceil(seconds * 1000), signals: [context.signal, context.stopping] }
+      const { sent, replyId } = await sendAndAwait(hub, who, sending, patience)
+      const reply = replyId === undefined ? undefined : await takeReply(hub, who, replyId)
+      if (reply !== undefined) context.ifLost(reply.putBack)
+      return { ...toSent(sent), reply: reply === undefined ? null : toMail(reply.mail) }
     },
   })
 
@@ -140,12 +173,16 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
     destructive: true,
     alwaysLoad: true,
     async run({ wait_seconds, lease_seconds, after }, context) {
-      const taken = await take(hub, await acting(context), {
+      const { run } = context.scope
+      const who = await acting(context)
+      const taking = {
         loanMs: Math.ceil(lease_seconds * 1000),
         waitMs: Math.ceil(wait_seconds * 1000),
         after,
         signals: wait_seconds > 0 ? [context.signal, context.stopping] : [],
-      })
+      }
+      // In a run its mail is handed out, and the end of the command confirms it.
+      const taken = await (run === undefined ? take(hub, who, taking) : takeInRun(hub, who, run))
       if (taken === undefined) return null
       context.ifLost(taken.putBack)
       return toMail(taken.mail)
@@ -183,5 +220,6 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
       return greet(hub, caller, { name, project }, steps)
     },
     hints,
+    fromSession: (call, context) => bindBehind(hub, acting(context), call),
   }
 }

@@ -8,20 +8,25 @@ export const mailShape = z.object({
   from: z.string(),
   content: z.string(),
   created: z.string().describe('ISO 8601'),
+  trust: z
+    .enum(['person', 'contact', 'stranger'])
+    .optional()
+    .describe('Who the sender is to you; left out: an agent of your project.'),
   subject: z.string().optional(),
   importance: z.string().optional(),
   ack_required: z.boolean().optional().describe('The sender waits for acknowledge_message of the mail door.'),
   lease: z.string().optional().describe('Only with lease_seconds: pass it to ack_mail.'),
 })
 
-export type MailShape = z.output<typeof mailShape>
+type MailShape = z.output<typeof mailShape>
 
-export function toMail({ clientId, from, body, createdAt, loan, ...mail }: Mail): MailShape {
+export function toMail({ clientId, from, body, createdAt, trust, loan, ...mail }: Mail): MailShape {
   return {
     id: clientId,
     from,
     content: body,
     created: iso(createdAt),
+    ...(trust !== 'project' && { trust }),
     ...ofMail(mail),
     ...(loan !== undefined && { lease: loan }),
   }

@@ -46,7 +46,7 @@ export function createOfferings<Scope>(
 }
 
 /** The same list for the same connections: it is written once for each era. */
-function onceEach(list: (told: Told) => readonly object[]): (told: Told) => readonly object[] {
+export function onceEach(list: (told: Told) => readonly object[]): (told: Told) => readonly object[] {
   const made = new Map<Told, readonly object[]>()
   return (told) => {
     const known = made.get(told) ?? list(told)

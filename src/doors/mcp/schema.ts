@@ -81,16 +81,19 @@ const bounds = new Set(['pattern', 'minLength', 'maxLength', 'minItems', 'maxIte
 /** Nobody comes near an upper one of this size either. */
 const farMaximum = 1_000_000
 
-/** An empty text as the usual value tells nothing either. */
+/** An empty text, or false, as the usual value tells nothing either. */
 const isSaid = ([keyword, value]: [string, unknown]): boolean =>
   !bounds.has(keyword) &&
   !(keyword === 'maximum' && Number(value) >= farMaximum) &&
-  !(keyword === 'default' && value === '')
+  !(keyword === 'default' && (value === '' || value === false))
 
 const unbound = (schema: Json): Json => Object.fromEntries(Object.entries(schema).filter(isSaid))
 
-/** An input schema without such bounds, those of the items of a list too. */
-export function brief(schema: Json): Json {
+/**
+ * An input schema without such bounds, those of the items of a list too. Nor does it forbid unknown arguments: the error names them, and
+ * 27 tools need 800 characters to say so.
+ */
+export function brief({ additionalProperties: _, ...schema }: Json): Json {
   const properties = Object.entries((schema.properties ?? {}) as Record<string, Json>).map(([name, property]) => {
     const said = unbound(property)
     return [name, isRecord(said.items) ? { ...said, items: unbound(said.items) } : said]

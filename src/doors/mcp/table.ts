@@ -14,6 +14,7 @@ import type { z } from 'zod'
 import type { Code, HubError, Reason } from '../../base/errors.ts'
 import type { Caller } from '../../core/access/callers.ts'
 import type { Self } from '../../core/agents/connection.ts'
+import type { SessionCall, Subject } from './calls.ts'
 
 /** The context of a running tool or resource. `Scope` is read from the URL by the door (agent, project …). */
 export interface CallContext<Scope> {
@@ -100,7 +101,7 @@ export interface Tool<Scope, Input extends z.ZodObject = z.ZodObject, Value = un
   run(input: z.output<Input>, context: CallContext<Scope>): Promise<Value>
 }
 
-/** Which arguments of a tool name its caller, and the caller's own project. */
+/** Which arguments of a tool, or variables of a resource, name its caller, and the caller's own project. */
 export interface Own {
   readonly agent?: string
   readonly project?: string
@@ -108,7 +109,7 @@ export interface Own {
   readonly description?: string
 }
 
-export interface Tells {
+interface Tells {
   readonly agent: boolean
   readonly project: boolean
   /** Whether a header or the URL says any of it: arguments have to agree with that. What a key says, each verb asks itself. */
@@ -180,6 +181,7 @@ export interface Resource<Scope> {
   readonly uri: string
   readonly name: string
   readonly description: string
+  readonly own?: Own
   read(params: Readonly<Record<string, string>>, context: CallContext<Scope>): Promise<unknown>
 }
 
@@ -205,12 +207,6 @@ export interface Reach {
 export function hintOf(hints: Hints | undefined, error: HubError, reach: Reach): string | undefined {
   const hint = (error.reason && hints?.[error.reason]) ?? hints?.[error.code]
   return typeof hint === 'function' ? hint(error, reach) : (hint ?? error.hint)
-}
-
-/** The agent and project that a call concerns, by its arguments: not checked, and only text is kept. */
-export interface Subject {
-  readonly project?: unknown
-  readonly agent?: unknown
 }
 
 /** A tool that is none of the door's own, and how it stands in the list: what others say of it is not made of our schemas. */
@@ -287,6 +283,8 @@ export interface Door<Scope> {
   offer?(scope: Scope): Offer | undefined
   /** Makes the calls of this door known one by one (`doors/mcp/usage.ts`); without it they are only counted. */
   subject?(tool: string, args: Readonly<Record<string, unknown>>): Subject
+  /** Learns of each call that names the session of its client. */
+  fromSession?(call: SessionCall, context: Pick<CallContext<Scope>, 'caller' | 'scope'>): void
   /** The name under which clients that ask for it are told of their own calls; without it they are not. */
   readonly logger?: string
   /** How clients are told that resources changed; without it they are not. */

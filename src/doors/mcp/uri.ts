@@ -1,6 +1,7 @@
-/** URI templates of resources: `{name}` is one path segment, `{?a,b}` at the end are query parameters in any order, any subset. */
+/** URI templates of resources: `{name}` is one path segment, `{/name}` one that may be left out, `{?a,b}` at the end are query parameters in any order, any subset. */
 
 export interface UriTemplate {
+  readonly uri: string
   readonly variables: readonly string[]
   /** The variables that come in the query. */
   readonly parameters: readonly string[]
@@ -8,18 +9,22 @@ export interface UriTemplate {
   match(uri: string): Record<string, string> | undefined
 }
 
+const segment = /\{\/?\w+\}/g
 const shape = /^(?<base>[^?]*?)(?:\{\?(?<query>[\w,]+)\})?$/
 
 /** The SDK's own template wants every query parameter, in order, and decodes nothing: hence this one. */
 export function parseTemplate(template: string): UriTemplate {
   const { base = '', query } = shape.exec(template)?.groups ?? {}
-  const names = [...base.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
-  const literal = base.split(/\{\w+\}/)
+  const segments = base.match(segment) ?? []
+  const names = segments.map((written) => written.replace(/\W/g, ''))
+  const literal = base.split(segment)
   if (base === '' || literal.some((part) => /[{}]/.test(part))) throw new Error(`Not a URI template: ${template}`)
-  const pattern = new RegExp(`^${literal.map(quote).join('([^/?#]+)')}$`)
+  const parts = literal.map((part, index) => quote(part) + pathPattern(segments[index]))
+  const pattern = new RegExp(`^${parts.join('')}$`)
   const allowed = new Set(query?.split(','))
 
   return {
+    uri: template,
     variables: [...names, ...allowed],
     parameters: [...allowed],
     match(uri) {
@@ -28,7 +33,9 @@ export function parseTemplate(template: string): UriTemplate {
       if (found === null) return undefined
       const values: Record<string, string> = {}
       for (const [index, name] of names.entries()) {
-        const value = decode(found[index + 1] ?? '')
+        const written = found[index + 1]
+        if (written === undefined) continue
+        const value = decode(written)
         if (value === undefined) return undefined
         values[name] = value
       }
@@ -43,6 +50,15 @@ export function parseTemplate(template: string): UriTemplate {
 }
 
 export const isTemplate = (uri: string): boolean => uri.includes('{')
+
+function pathPattern(segment: string | undefined): string {
+  if (segment === undefined) return ''
+  return segment.startsWith('{/') ? '(?:/([^/?#]+))?' : '([^/?#]+)'
+}
+
+/** The template with these segments of its path written as ones that may be left out. */
+export const withoutNeed = (template: string, names: readonly string[]): string =>
+  names.reduce((text, name) => text.replace(`/{${name}}`, `{/${name}}`), template)
 
 function decode(text: string): string | undefined {
   try {

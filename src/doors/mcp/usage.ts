@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Log } from '../../base/log.ts'
 import type { Outcome } from '../../base/metrics.ts'
 
-export interface ToolUse {
+interface ToolUse {
   readonly door: string
   readonly name: string
   readonly cluster: string

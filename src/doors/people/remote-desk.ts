@@ -1,8 +1,20 @@
 /** The desk of people by a server: each question is a request, and the answer is the server's own document. */
 import { HubError } from '../../base/errors.ts'
-import type { Answered, Desk, Directory, Follower, Found, Letter, MadeTopic, MailList, Receipt } from '../words/desk.ts'
+import type {
+  Answered,
+  Desk,
+  Directory,
+  Follower,
+  Found,
+  Letter,
+  MadeTopic,
+  MailList,
+  Receipt,
+  Traced,
+  WaitingList,
+} from '../words/desk.ts'
 
-export interface RemoteEvent {
+interface RemoteEvent {
   readonly event: string
   readonly id: string | undefined
   readonly data: unknown
@@ -29,8 +41,10 @@ export function remoteDesk(remote: Remote): Desk {
     inbox: (wish) => get<MailList>('/people/inbox', { ...wish }),
     threads: (wish) => get<MailList>('/people/threads', { ...wish }),
     read: (id) => get<Letter>('/people/message', { id }),
+    trace: (id) => get<Traced>('/people/trace', { id }),
     search: (wish) => get<Found>('/people/search', { ...wish }),
     agents: (wish) => get<Directory>('/people/agents', { ...wish }),
+    waiting: () => get<WaitingList>('/people/waiting', {}),
     send: (sending) => post<Receipt>('/people/send', sending),
     reply: (answer) => post<Answered>('/people/reply', answer),
     createTopic: (topic) => post<MadeTopic>('/people/topics', topic),

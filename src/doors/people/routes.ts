@@ -5,7 +5,7 @@ import { type Desk, mostListed } from '../words/desk.ts'
 import { title } from '../words/fields.ts'
 import { numberParameter } from '../words/parameters.ts'
 
-export interface PeopleRoute<Input extends z.ZodObject = z.ZodObject> {
+interface PeopleRoute<Input extends z.ZodObject = z.ZodObject> {
   readonly method: 'GET' | 'POST'
   readonly path: string
   /** Of the query where it is a GET, else of the body. */
@@ -49,6 +49,12 @@ export const peopleRoutes: readonly PeopleRoute[] = [
   }),
   row({
     method: 'GET',
+    path: '/people/trace',
+    input: z.object({ id: message }),
+    run: (desk, { id }) => desk.trace(id),
+  }),
+  row({
+    method: 'GET',
     path: '/people/search',
     input: z.object({
       query: text,
@@ -64,6 +70,12 @@ export const peopleRoutes: readonly PeopleRoute[] = [
     path: '/people/agents',
     input: z.object({ project: name, limit: list.limit, within: message.optional() }),
     run: (desk, wish) => desk.agents(wish),
+  }),
+  row({
+    method: 'GET',
+    path: '/people/waiting',
+    input: z.object({}),
+    run: (desk) => desk.waiting(),
   }),
   row({
     method: 'POST',

@@ -9,16 +9,20 @@ import { readMessage, type ShownMessage } from '../../core/pages/message.ts'
 import { sendAsOverseer } from '../../core/pages/overseer.ts'
 import { answerMessage } from '../../core/pages/person-answers.ts'
 import { searchMail } from '../../core/pages/search.ts'
+import { traceMessage } from '../../core/pages/trace.ts'
 import { listAllMail, listAllThreads } from '../../core/pages/unified-inbox.ts'
+import { describeReach } from '../../core/presence/reach.ts'
+import { listWaiting } from '../../core/presence/waiting-agents.ts'
 import { createTopic } from '../../core/topics/topics.ts'
 import { marked } from '../../fulltext/excerpt.ts'
-import { addressIn } from '../words/addresses.ts'
+import { addressIn, parseAddress } from '../words/addresses.ts'
 import type { Desk, InboxWish, Letter, MailList, MailWords } from '../words/desk.ts'
-import { parseAddress } from '../words/fields.ts'
 import { toBoxed, toMessage, toRecipient, toSentReceipt } from '../words/page-mail.ts'
 import { toProfile } from '../words/profiles.ts'
+import { toReach } from '../words/reach.ts'
 import { iso } from '../words/times.ts'
 import { topicWords } from '../words/topics.ts'
+import { toTrace } from '../words/trace.ts'
 
 /** `close` closes the hub. */
 export function storeDesk(hub: Hub, caller: Caller): Desk {
@@ -33,6 +37,7 @@ export function storeDesk(hub: Hub, caller: Caller): Desk {
       )
     },
     read: async (id) => toLetter(await readMessage(hub, caller, id)),
+    trace: async (id) => toTrace(await traceMessage(hub, caller, id)),
     async search({ query, project, limit, page, newest }) {
       const order = newest ? 'time' : 'relevance'
       const { results, total, next, note } = await searchMail(hub, caller, { query, project, limit, page, order })
@@ -47,7 +52,16 @@ export function storeDesk(hub: Hub, caller: Caller): Desk {
     async agents({ project, limit, within }) {
       const activeWithinMs = within === undefined ? undefined : within * 60_000
       const { agents, more } = await listAllAgents(hub, caller, { project, limit, activeWithinMs })
-      return { agents: agents.map(toProfile), count: agents.length, has_more: more }
+      const reaches = await describeReach(hub, caller, agents)
+      const shown = agents.map((agent) => {
+        const reach = reaches.get(agent.id)
+        return { ...toProfile(agent), ...(reach && { reach: toReach(reach) }) }
+      })
+      return { agents: shown, count: shown.length, has_more: more }
+    },
+    async waiting() {
+      const agents = await listWaiting(hub, caller)
+      return { agents: agents.map((agent) => ({ ...agent, via: agent.via ?? null })), count: agents.length }
     },
     async send({ to, ...composed }) {
       return toSentReceipt(await sendAsOverseer(hub, caller, { ...composed, recipients: to }))

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { limits } from '../../base/limits.ts'
 import { commons } from '../../base/names.ts'
 import { textFault } from '../../base/text.ts'
-import { agentAddress, check, clientId, projectKeyFault, recipientAddress } from '../words/fields.ts'
+import { agentAddress, check, clientId, projectKeyFault, recipientAddress, ttlSeconds } from '../words/fields.ts'
 
 const control = '\\u0000-\\u001f\\u007f-\\u009f'
 /** As JSON Schema says it: one line, which is not blank. */
@@ -76,6 +76,10 @@ export const content = text(1, limits.postBodyLength).describe('The message.')
 export const uuid = z.guid().overwrite((value) => value.toLowerCase())
 
 export const optionalUuid = optional(uuid)
+
+export const ttl = optional(ttlSeconds)
+/** A client by whose way an agent is told of its mail. */
+export const bridge = optional(z.string().regex(/^[a-z0-9_-]{1,32}$/))
 
 export const ownId = optional(clientId.meta({ minLength: 1, maxLength: limits.clientIdLength }))
 

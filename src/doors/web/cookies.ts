@@ -11,7 +11,7 @@ export function readCookies(header: string | undefined): ReadonlyMap<string, str
   return cookies
 }
 
-export interface CookieOptions {
+interface CookieOptions {
   /** Seconds that it lasts; until the browser is closed, if left out. */
   readonly maxAge?: number
   /** Whether the browser came by TLS: then it is never sent without. */

@@ -3,21 +3,21 @@ import type { Params } from './page.ts'
 import type { Visit } from './site.ts'
 
 /** A form that was sent and passed all checks of its origin. The caller of the visit is the person behind it. */
-export interface Submission {
+interface Submission {
   readonly visit: Visit
   readonly params: Params
   readonly fields: URLSearchParams
 }
 
 /** Done: people are led to a page that shows it, programs get the receipt. */
-export interface Done {
+interface Done {
   /** A path below /mail. */
   readonly see: string
   readonly receipt: object
 }
 
 /** Shown again: a preview that has done nothing, or what is shown once, in this answer only. */
-export interface Shown {
+interface Shown {
   readonly preview: true
   readonly receipt: object
 }
@@ -53,6 +53,7 @@ export const notices: Readonly<Record<string, string>> = {
   denied: 'The contact is denied.',
   released: 'The reservation is released, and its holder told.',
   reminded: 'Everybody who is late was reminded.',
+  resumed: 'The agents are woken again.',
   'reminded-before': 'Nobody was reminded: that is possible once an hour.',
   closed: 'The topic is closed.',
   reopened: 'The topic is open again.',

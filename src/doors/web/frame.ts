@@ -1,47 +1,44 @@
-/** The frame around every page: how much wants attention, the projects, the newest threads, and answers to people. */
+/** The frame around every page: how much needs a person, the projects, the newest threads, and answers to people. */
 
-import { countPressing, mostCounted } from '../../core/pages/attention.ts'
+import { countNeeds } from '../../core/pages/needs.ts'
 import { type Answers, listAnswers } from '../../core/pages/person-answers.ts'
 import { listPageProjects } from '../../core/pages/projects.ts'
 import { listAllThreads } from '../../core/pages/unified-inbox.ts'
+import { threadTitle } from './parts/people.ts'
 import { at, type Visit } from './site.ts'
 
 export interface Frame {
   /** Unread mail to people, by project. */
   readonly answers: readonly Answers[]
-  /** How many messages want somebody, as it is shown; undefined if none does. */
-  readonly attention: string | undefined
+  /** How many lines the list of what needs a person has. */
+  readonly needs: number
   readonly projects: readonly { readonly slug: string; readonly unread: number }[]
   readonly moreProjects: boolean
   readonly threads: readonly { readonly href: string; readonly subject: string; readonly count: number }[]
 }
 
 /** For pages that nobody may look behind: the login, and errors of those who are not known. */
-export const bareFrame: Frame = { answers: [], attention: undefined, projects: [], moreProjects: false, threads: [] }
+export const bareFrame: Frame = { answers: [], needs: 0, projects: [], moreProjects: false, threads: [] }
 
 const shown = { projects: 12, threads: 8 } as const
 
 export async function loadFrame({ hub, caller }: Visit): Promise<Frame> {
-  const [answers, pressing, projects, threads] = await Promise.all([
+  const [answers, needs, projects, threads] = await Promise.all([
     listAnswers(hub, caller),
-    countPressing(hub, caller),
+    countNeeds(hub, caller),
     listPageProjects(hub, caller, { limit: shown.projects }),
     listAllThreads(hub, caller, { limit: shown.threads }),
   ])
   return {
     answers,
-    attention: counted(pressing, mostCounted),
+    needs,
     // The common project is always there, also where nobody uses it.
     projects: projects.items.filter(({ agents, messages }) => agents + messages > 0),
     moreProjects: projects.next !== undefined,
-    threads: threads.items.map(({ id, project, thread, subject, sealed, count }) => ({
+    threads: threads.items.map(({ id, project, thread, subject, title, sealed, count }) => ({
       href: at(project, 'thread', thread ?? String(id)),
-      subject: sealed ? 'Sealed mail' : subject,
+      subject: sealed ? 'Sealed mail' : threadTitle(title ?? subject, thread),
       count,
     })),
   }
 }
-
-/** A count that stops somewhere. */
-export const counted = (count: number, capped: number): string | undefined =>
-  count === 0 ? undefined : count >= capped ? `${capped}+` : String(count)

@@ -17,7 +17,7 @@ export class Html {
 const made = Symbol('made')
 
 /** `undefined` and `false` are nothing, so that `cond && html…` can be written. */
-export type Part = Html | string | number | undefined | false | readonly Part[]
+type Part = Html | string | number | undefined | false | readonly Part[]
 
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   let markup = strings[0] ?? ''
@@ -37,8 +37,6 @@ function markupOf(part: Part): string {
 
 /** For markup that was made safe elsewhere: the rendered bodies of messages, and nothing else. */
 export const raw = (markup: string): Html => new Html(markup, made)
-
-export const nothing: Html = html``
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',

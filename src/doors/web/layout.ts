@@ -96,16 +96,17 @@ interface Entry {
   readonly count?: string | undefined
 }
 
-function sidebar(view: View, visit: Visit, { attention, projects, moreProjects, threads }: Frame): Html {
+function sidebar(view: View, visit: Visit, { needs, projects, moreProjects, threads }: Frame): Html {
   const { here, project } = view
   return html`<nav class="side" aria-label="Boards, projects and threads">
 <ul class="boards">
 ${entry(visit, { href: '/mail', name: 'Home', mark: 'home', current: here === 'home' })}
 ${entry(visit, { href: '/mail/unified-inbox', name: 'All threads', mark: 'threads', key: project === undefined ? 'g t' : '', current: here === 'inbox' })}
-${entry(visit, { href: '/mail/attention', name: 'Attention', mark: 'alert', key: 'g a', current: here === 'attention', count: attention })}
+${entry(visit, { href: '/mail/attention', name: 'Needs you', mark: 'alert', key: 'g a', current: here === 'attention', count: needs > 0 ? String(needs) : undefined })}
+${entry(visit, { href: '/mail/agents', name: 'Agents', mark: 'people', key: 'g w', current: here === 'agents' })}
 ${entry(visit, { href: '/mail/projects', name: 'Projects', mark: 'projects', key: 'g p', current: here === 'projects' })}
 ${visit.steers && entry(visit, { href: project === undefined ? '/mail/overseer/compose' : at(project, 'overseer', 'compose'), name: 'Send Message', mark: 'compose', key: 'c', current: here === 'compose' })}
-${visit.steers && entry(visit, { href: '/mail/invitations', name: 'Invite an agent', mark: 'people', current: here === 'invitations' })}
+${visit.steers && entry(visit, { href: '/mail/invitations', name: 'Invite an agent', mark: 'person', current: here === 'invitations' })}
 </ul>
 ${
   projects.length > 0 &&
@@ -150,7 +151,8 @@ const keys: readonly (readonly [string, string])[] = [
   ['c', 'Compose'],
   ['g h', 'Home'],
   ['g p', 'Projects'],
-  ['g a', 'Attention'],
+  ['g a', 'Needs you'],
+  ['g w', 'Agents'],
   ['g t', 'Threads'],
   ['Ctrl K', 'Jump to a project, agent or thread'],
   ['?', 'This list'],

@@ -1,7 +1,7 @@
 /** In which form an answer is wanted: a page for people, JSON for programs, text for both. */
 import type { IncomingHttpHeaders } from 'node:http'
 
-export type Form = 'html' | 'json' | 'md'
+type Form = 'html' | 'json' | 'md'
 
 export function formOf(headers: IncomingHttpHeaders, query: URLSearchParams): Form {
   const format = query.get('format')
@@ -24,7 +24,7 @@ function prefersJson(accept: string | undefined): boolean {
 /** Whether a person sits there: somebody to lead to a login. */
 export const isBrowser = ({ accept }: IncomingHttpHeaders): boolean => accept?.includes('text/html') === true
 
-export type Encoding = 'br' | 'gzip'
+type Encoding = 'br' | 'gzip'
 
 export function encodingOf(headers: IncomingHttpHeaders): Encoding | undefined {
   const accepted = headers['accept-encoding']

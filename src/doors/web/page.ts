@@ -11,7 +11,16 @@ export interface View {
   /** The column beside it, on a wide screen. */
   readonly inspector?: Html | undefined
   /** The entry of the menu that this page is. */
-  readonly here?: 'home' | 'inbox' | 'attention' | 'projects' | 'search' | 'compose' | 'invitations' | undefined
+  readonly here?:
+    | 'home'
+    | 'agents'
+    | 'inbox'
+    | 'attention'
+    | 'projects'
+    | 'search'
+    | 'compose'
+    | 'invitations'
+    | undefined
   /** The slug of the project that it belongs to. */
   readonly project?: string | undefined
   /** One level up, for the key `u`. */

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
 import { echo } from '../../base/text.ts'
 
-export const listLimits = { least: 1, most: 200, usual: 50 } as const
+const listLimits = { least: 1, most: 200, usual: 50 } as const
 
 const whole = (least: number, most: number, says: string) =>
   z

@@ -9,6 +9,7 @@ export const pages: Readonly<Record<string, LoadPage>> = {
   '/mail': () => import('./pages/home.ts'),
   '/mail/unified-inbox': () => import('./pages/unified-inbox.ts'),
   '/mail/projects': () => import('./pages/projects.ts'),
+  '/mail/agents': () => import('./pages/agents.ts'),
   '/mail/attention': () => import('./pages/attention.ts'),
   '/mail/search': () => import('./pages/search.ts'),
   '/mail/invitations': () => import('./pages/invitations.ts'),

@@ -1,6 +1,7 @@
 /** The context of every page: the hub behind it, the door's settings, and who looks at it from where. */
 import type { Caller } from '../../core/access/callers.ts'
 import type { Hub } from '../../core/hub/hub.ts'
+import type { Who } from '../../core/pages/page-message.ts'
 import type { Typed } from './forms.ts'
 import type { Bodies } from './markdown/bodies.ts'
 import type { Ended } from './sessions.ts'
@@ -48,6 +49,8 @@ export interface Visit {
   /** A form of this page that was sent and is shown again. */
   readonly typed?: Typed | undefined
   readonly bodies: Bodies
+  /** Of an agent: they differ within a project. */
+  readonly initials: (who: Who) => string
   /** The address of one of the door's own files. */
   readonly asset: (name: string) => string
 }

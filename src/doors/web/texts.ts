@@ -1,4 +1,5 @@
 /** Messages and conversations as plain text: Markdown with a few lines of head, as they would be mailed. */
+import { ownWords } from '../../base/preamble.ts'
 import type { PageMessage } from '../../core/pages/page-message.ts'
 import { iso } from '../words/times.ts'
 import { addressIn } from './shapes.ts'
@@ -24,7 +25,7 @@ function headOf(message: MessageWithBody): string[] {
 }
 
 export const messageText = (message: MessageWithBody): string =>
-  `${headOf(message).join('\n')}\n\n${message.sealed ? '(sealed)' : (message.body ?? '')}\n`
+  `${headOf(message).join('\n')}\n\n${message.sealed ? '(sealed)' : ownWords(message.from.name, message.body ?? '')}\n`
 
 export const threadText = (title: string, messages: readonly MessageWithBody[]): string =>
   `# ${title.replace(/\s+/g, ' ')}\n\n${messages.map(messageText).join('\n---\n\n')}`

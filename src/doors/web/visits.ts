@@ -2,8 +2,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HubError } from '../../base/errors.ts'
+import { initials } from '../../base/initials.ts'
 import { type Caller, local, person } from '../../core/access/callers.ts'
 import { isAnonymous, mayOperate, mayOversee } from '../../core/access/rules.ts'
+import { knowInitials } from '../../core/pages/initials.ts'
 import type { Assets } from './assets.ts'
 import { cookie, readCookies } from './cookies.ts'
 import type { Bodies } from './markdown/bodies.ts'
@@ -11,7 +13,7 @@ import { formOf } from './negotiation.ts'
 import { type Sessions, sessionCookie, visitorCookie } from './sessions.ts'
 import { type Theme, themes, type Visit, type WebOptions } from './site.ts'
 
-export interface Submitted {
+interface Submitted {
   readonly visit: Visit
   readonly fields: URLSearchParams
   /** A program that posted JSON: it gets the receipt. */
@@ -86,6 +88,12 @@ export function createVisits(app: FastifyInstance, options: WebOptions, { sessio
       shortcuts: cookies.get('parley_shortcuts') !== 'off',
       now: hub.clock.now(),
       bodies,
+      // The page that tells of a failed storage needs none.
+      initials: await knowInitials(hub, caller).catch(
+        () =>
+          ({ name }: { name: string }) =>
+            initials(name),
+      ),
       asset: assets.path,
     }
   }

@@ -2,7 +2,9 @@
 
 import type { toMessage, toRecipient } from './page-mail.ts'
 import type { toProfile as toAgent } from './profiles.ts'
+import type { toReach } from './reach.ts'
 import type { topicWords } from './topics.ts'
+import type { toTrace } from './trace.ts'
 
 /** A message of a list; of one agent's inbox, with what that agent did with it. */
 export interface MailWords extends Omit<ReturnType<typeof toMessage>, 'kind' | 'read_ts' | 'ack_ts'> {
@@ -47,6 +49,8 @@ export interface Letter extends Omit<MailWords, 'recipients'> {
   readonly thread: readonly MailWords[]
 }
 
+export type Traced = ReturnType<typeof toTrace>
+
 export interface SearchWish {
   readonly query: string
   readonly project?: string | undefined
@@ -55,7 +59,7 @@ export interface SearchWish {
   readonly newest?: boolean | undefined
 }
 
-export interface SearchHit extends MailWords {
+interface SearchHit extends MailWords {
   /** The piece around the first match, with its matches marked by `**`, and the same without marks. */
   readonly snippet: string
   readonly text: string
@@ -78,12 +82,26 @@ export interface AgentsWish {
 }
 
 export interface Directory {
-  readonly agents: readonly ReturnType<typeof toAgent>[]
+  /** `reach` is told to those who see all agents. */
+  readonly agents: readonly (ReturnType<typeof toAgent> & { readonly reach?: ReturnType<typeof toReach> })[]
   readonly count: number
   readonly has_more: boolean
 }
 
-export interface Sending {
+/** The agents that wait for mail now, or are woken when some comes. */
+export interface WaitingList {
+  readonly agents: readonly {
+    readonly name: string
+    readonly project: string
+    /** A call or stream of the agent waits. */
+    readonly waiting: boolean
+    /** The client that is woken when mail comes. */
+    readonly via: string | null
+  }[]
+  readonly count: number
+}
+
+interface Sending {
   /** Names, or Name@project. */
   readonly to: readonly string[]
   /** The project of names without one. */
@@ -101,6 +119,8 @@ export interface Receipt {
     readonly recipients: readonly string[]
   }[]
   readonly blocked: readonly { readonly recipient: string; readonly message: string }[]
+  /** Names that nobody has answered to yet. */
+  readonly note?: string
 }
 
 export interface Answered {
@@ -130,8 +150,10 @@ export interface Desk {
   inbox(wish: InboxWish): Promise<MailList>
   threads(wish: ListWish): Promise<MailList>
   read(id: number): Promise<Letter>
+  trace(id: number): Promise<Traced>
   search(wish: SearchWish): Promise<Found>
   agents(wish: AgentsWish): Promise<Directory>
+  waiting(): Promise<WaitingList>
   send(sending: Sending): Promise<Receipt>
   reply(answer: { readonly id: number; readonly body: string }): Promise<Answered>
   /** An open topic of that name is left as it is. */

@@ -1,9 +1,11 @@
 /** The fields that several doors take from outside, each checked by one schema in one wording. */
 import { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
+import { groupFault, isGroup } from '../../base/groups.ts'
 import { limits } from '../../base/limits.ts'
 import { agentNamePattern, agentNameRule, busNameFault, commons } from '../../base/names.ts'
 import { bodyFault, clientIdFault, metadataFault, textFault } from '../../base/text.ts'
+import { parseAddress } from './addresses.ts'
 
 /** Makes a function that tells what is wrong with a text into a check of a schema. */
 export const check = (faultOf: (text: string) => string | undefined) => (context: z.core.ParsePayload<string>) => {
@@ -11,13 +13,7 @@ export const check = (faultOf: (text: string) => string | undefined) => (context
   if (message !== undefined) context.issues.push({ code: 'custom', message, input: context.value })
 }
 
-/** The name, and what follows the first "@" if there is one: the slug, name or key of a project. */
-export function parseAddress(address: string): [name: string, project?: string] {
-  const at = address.indexOf('@')
-  return at < 0 ? [address] : [address.slice(0, at), address.slice(at + 1)]
-}
-
-function agentAddressFault(address: string): string | undefined {
+export function agentAddressFault(address: string): string | undefined {
   const [name, project] = parseAddress(address)
   if (!agentNamePattern.test(name)) return `must be ${agentNameRule}; or such a name, "@" and a project`
   return project === undefined || projectKeyFault(project) === undefined
@@ -36,6 +32,15 @@ export const recipientAddress = z
   .string()
   .check(check((address) => (parseAddress(address)[0] === '*' ? undefined : agentAddressFault(address))))
 
+function recipientFault(address: string): string | undefined {
+  const [name, project] = parseAddress(address)
+  if (name === '*') return undefined
+  return isGroup(name) ? groupFault(name, project) : agentAddressFault(address)
+}
+
+/** The same at doors that know groups: role:NAME, any:NAME, all:project. */
+export const groupedAddress = z.string().check(check(recipientFault))
+
 export const body = z.string().check(check(bodyFault))
 
 export const clientId = z.string().check(check(clientIdFault))
@@ -45,6 +50,18 @@ export const messageName = z.union([clientId, z.int().nonnegative().transform(St
 
 /** Any number of seconds; what is beyond MAX_WAIT_SECONDS is cut, not refused (all.wait.cut). */
 export const waitSeconds = z.number().min(0)
+
+/** The run that a client was started for, by the header X-Parley-Run (run.mail.handed). */
+export const runIn = (query: Readonly<Record<string, unknown>>): { run?: string } => {
+  const run = query['x-parley-run']
+  return typeof run === 'string' ? { run } : {}
+}
+
+/** Seconds after which a message that nobody has read expires. */
+export const ttlSeconds = z.number().positive().max(limits.durationSeconds)
+
+export const toMs = (seconds: number | undefined): number | undefined =>
+  seconds === undefined ? undefined : Math.ceil(seconds * 1000)
 
 export const busName = z
   .string()

@@ -6,6 +6,7 @@ import type { PageMessage } from '../../core/pages/page-message.ts'
 import { addressIn } from './addresses.ts'
 import { toAttachment } from './attachments.ts'
 import { iso, isoOrNull } from './times.ts'
+import { toldOfUnseen } from './unseen.ts'
 
 /** A message that is nobody's in particular: what is only of a recipient is null. */
 export function toMessage(message: PageMessage) {
@@ -49,7 +50,7 @@ export const toRecipient = ({ name, project, kind, state, readAt, ackedAt }: Rec
 })
 
 /** The answer to a message of a person. */
-export const toSentReceipt = ({ thread, sent, blocked }: Awaited<ReturnType<typeof sendAsOverseer>>) => ({
+export const toSentReceipt = ({ thread, sent, blocked, unseen }: Awaited<ReturnType<typeof sendAsOverseer>>) => ({
   thread_id: thread ?? null,
   sent: sent.map(({ project, messageId, recipients }) => ({
     project,
@@ -57,4 +58,5 @@ export const toSentReceipt = ({ thread, sent, blocked }: Awaited<ReturnType<type
     recipients: recipients.map(({ name }) => name),
   })),
   blocked,
+  ...(unseen.length > 0 && { note: unseen.map(toldOfUnseen).join(' ') }),
 })

@@ -22,6 +22,7 @@ export const toProfile = (profile: Profile) => ({
   program: profile.program,
   model: profile.model,
   task_description: profile.task,
+  ...(profile.roles.length > 0 && { roles: [...profile.roles] }),
   inception_ts: iso(profile.createdAt),
   last_active_ts: isoOrNull(profile.activeAt || undefined),
   ...(profile.activeAt === 0 && { never_active: true as const }),

@@ -1,6 +1,7 @@
 /** Rows of `agents`, with the counter of unread deliveries that each carries. */
 import sql, { empty, join } from 'sql-template-tag'
 import { lookOf } from '../../base/confusables.ts'
+import { listed } from '../../db/dialect.ts'
 import type { Reader, Tx } from '../../db/port.ts'
 import { archiveLease } from '../messages/admission.ts'
 
@@ -37,7 +38,7 @@ export async function findLookalike(db: Reader, projectId: number, look: string)
   return row?.name
 }
 
-export interface OwnedRow extends AgentRow {
+interface OwnedRow extends AgentRow {
   owner_contact: string | null
   created_at: number
 }
@@ -64,7 +65,7 @@ export async function listHomes(
   return rows.map(({ slug }) => slug)
 }
 
-export interface NewAgent {
+interface NewAgent {
   projectId: number
   name: string
   nameKey: string
@@ -100,6 +101,10 @@ export function listRecipients(db: Reader, ids: readonly number[]): Promise<Reci
     FROM agents WHERE id IN (${join([...ids])})`)
 }
 
+/** When each of these was last active, as far as it is written. */
+export const listActiveTimes = (db: Reader, ids: readonly number[]): Promise<{ id: number; active_at: number }[]> =>
+  db.all(sql`SELECT id, active_at FROM agents WHERE id IN (${join([...ids])})`)
+
 export function updateUnread(tx: Tx, agentId: number, by: number): void {
   tx.enqueue(sql`UPDATE agents SET unread = unread + ${by} WHERE id = ${agentId}`)
 }
@@ -128,6 +133,10 @@ export function listUnreadNamed(db: Reader, nameKey: string): Promise<{ project_
   return db.all(sql`
     SELECT a.project_id, a.unread FROM projects p JOIN agents a ON a.project_id = p.id AND a.name_key = ${nameKey}
     WHERE a.unread > 0 ORDER BY a.project_id`)
+}
+
+export function listAgentsById(db: Reader, ids: readonly number[]): Promise<AgentRow[]> {
+  return db.all(sql`SELECT id, project_id, name, keyed FROM agents WHERE id IN ${listed(db, ids)}`)
 }
 
 export async function findAgentById(db: Reader, id: number): Promise<AgentRow | undefined> {

@@ -2,7 +2,7 @@
 import sql from 'sql-template-tag'
 import type { Reader, Tx } from '../../db/port.ts'
 
-export interface InvitationRow {
+interface InvitationRow {
   project_id: number
   project: string
   name: string
@@ -11,7 +11,7 @@ export interface InvitationRow {
   expires_at: number
 }
 
-export interface NewInvitation {
+interface NewInvitation {
   readonly projectId: number
   readonly name: string
   readonly nameKey: string

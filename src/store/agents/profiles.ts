@@ -22,13 +22,16 @@ export interface ProfileRow {
   unread: number
   active_at: number
   created_at: number
+  /** With commas between them; null where it has none. */
+  roles: string | null
 }
 
 /** Blind copies are not counted: a number that grows would tell of one (mail.bcc.uncounted). An index holds those unread. */
 const columns = raw(`id, project_id, name, program, model, task, contact_policy, attachments_policy, keyed, active_at,
   created_at,
   unread - (SELECT COUNT(*) FROM deliveries d WHERE d.recipient_id = agents.id AND d.kind = 'bcc' AND d.read_at IS NULL)
-    AS unread`)
+    AS unread,
+  (SELECT string_agg(r.role, ',' ORDER BY r.role) FROM agent_roles r WHERE r.agent_id = agents.id) AS roles`)
 
 export async function findProfile(db: Reader, projectId: number, nameKey: string): Promise<ProfileRow | undefined> {
   const rows = await db.all<ProfileRow>(sql`
@@ -136,7 +139,7 @@ export async function listProfiles(db: Reader, projectId: number, ids: readonly 
     SELECT ${columns} FROM agents WHERE id IN ${listed(db, ids)} AND project_id = ${projectId}`)
 }
 
-export interface ByName {
+interface ByName {
   since: number
   /** Agents that count as active, whatever is stored of them. */
   active: readonly number[]

@@ -68,7 +68,7 @@ export function listPendingTo(
     ORDER BY c.updated_at, c.id LIMIT ${limit}`)
 }
 
-export interface AskedRow {
+interface AskedRow {
   id: number
   status: ContactRow['status']
   to_name: string

@@ -23,6 +23,17 @@ export interface ContactRow {
 
 const columns = sql`id, from_id, to_id, status, origin, reason, created_at, updated_at, expires_at, code, code_expires_at`
 
+/**
+ * Whether a sender is a contact of a reader: one of them has asked, and the other accepted. For one reader it is one look, whatever the
+ * number of senders.
+ */
+export const isContact = ({ reader, sender, now }: { reader: number | Sql; sender: Sql; now: number | Sql }): Sql => {
+  const standing = sql`status = 'approved' AND origin = 'asked' AND (expires_at IS NULL OR expires_at > ${now})`
+  return sql`CASE WHEN ${sender} IN (
+    SELECT from_id FROM contacts WHERE to_id = ${reader} AND ${standing}
+    UNION ALL SELECT to_id FROM contacts WHERE from_id = ${reader} AND ${standing}) THEN 1 ELSE 0 END`
+}
+
 /** The contacts between one agent and some others, asked for by either side. */
 export function listContactsBetween(db: Reader, agentId: number, others: readonly number[]): Promise<ContactRow[]> {
   const ids = join([...others])
@@ -49,7 +60,7 @@ export async function lockContacts(
   }
 }
 
-export interface NewContact {
+interface NewContact {
   fromId: number
   toId: number
   status: ContactRow['status']
@@ -68,7 +79,7 @@ export async function insertContact(tx: Tx, contact: NewContact): Promise<Contac
   return row as ContactRow
 }
 
-export interface ContactChange {
+interface ContactChange {
   status: ContactRow['status']
   origin: ContactRow['origin']
   reason: string
@@ -95,7 +106,7 @@ interface Handshakes {
 }
 
 /** The ids of contacts by the agent they are with. */
-export type MadeContacts = ReadonlyMap<number, number>
+type MadeContacts = ReadonlyMap<number, number>
 
 const made = (rows: readonly { id: number; to_id: number }[]): MadeContacts =>
   new Map(rows.map(({ id, to_id }) => [to_id, id]))
@@ -195,6 +206,18 @@ export function listContactsOf(
     ORDER BY CASE c.status WHEN 'pending' THEN 0 ELSE 1 END, c.updated_at DESC, c.id DESC LIMIT ${limit}`)
 }
 
+/** Requests that nobody has answered, of all projects or of one, the newest first. An agent sees its own. */
+export function listPendingContacts(
+  db: Reader,
+  { projectId, agentId, limit }: { projectId: number | undefined; agentId: number | undefined; limit: number },
+): Promise<NamedContactRow[]> {
+  return db.all<NamedContactRow>(sql`
+    ${named} WHERE c.status = 'pending'
+      ${projectId === undefined ? empty : sql`AND (f.project_id = ${projectId} OR t.project_id = ${projectId})`}
+      ${agentId === undefined ? empty : sql`AND (c.from_id = ${agentId} OR c.to_id = ${agentId})`}
+    ORDER BY c.id DESC LIMIT ${limit}`)
+}
+
 /** Other agents of the same name as `notId` that asked this one and were not denied. */
 export function listNamesakes(
   db: Reader,
@@ -206,7 +229,7 @@ export function listNamesakes(
     ORDER BY p.slug LIMIT 5`)
 }
 
-export interface ElsewhereRow {
+interface ElsewhereRow {
   id: number
   project_id: number
   name: string

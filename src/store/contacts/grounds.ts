@@ -9,7 +9,7 @@ export const requestKind = 'contact'
 /** How many messages are looked at, the newest: a send takes the same time however much was written. */
 const reach = { answered: 500, thread: 100, recent: 500 } as const
 
-export interface Pairs {
+interface Pairs {
   senderId: number
   /** The recipients of its message. */
   ids: readonly number[]

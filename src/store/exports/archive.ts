@@ -173,7 +173,7 @@ export interface DigestRow {
   attachments: string | null
 }
 
-export interface DigestQuery {
+interface DigestQuery {
   threadId: number
   /** Of another project: the one that looks, and sees some of it. */
   guest: number | undefined

@@ -24,7 +24,7 @@ export const listFigures = (db: Reader, now: number, only?: number): Promise<Fig
       (SELECT COUNT(*) FROM leases l WHERE l.project_id = p.id AND l.released_at IS NULL AND l.expires_at > ${now}) AS leases
     FROM projects p WHERE ${only === undefined ? sql`1 = 1` : sql`p.id = ${only}`} ORDER BY p.id`)
 
-export interface TwinRow {
+interface TwinRow {
   name: string
   /** Of the project that goes, and of the one that stays. */
   from_id: number
@@ -42,7 +42,7 @@ export const listTwins = (db: Reader, from: number, into: number): Promise<TwinR
     FROM agents f JOIN agents i ON i.name_key = f.name_key AND i.project_id = ${into}
     WHERE f.project_id = ${from} ORDER BY i.name_key`)
 
-export interface ClashRow {
+interface ClashRow {
   id: number
   /** The key of a thread, or the name of a topic. */
   label: string
@@ -131,6 +131,8 @@ const agentColumns: Readonly<Record<string, readonly AgentColumn[]>> = {
     { column: 'recipient_id', key: ['client_id', 'sender_id', 'digest'] },
     { column: 'sender_id', key: ['client_id', 'recipient_id', 'digest'] },
   ],
+  agent_roles: [{ column: 'agent_id', key: ['project_id', 'role'] }],
+  shared_mail: [{ column: 'agent_id', key: ['delivery_id'] }],
   cursors: [{ column: 'agent_id', key: ['thread_id'] }],
   read_marks: [{ column: 'agent_id', key: ['thread_id'] }],
   bridged_threads: [{ column: 'agent_id', key: ['thread_id'] }],
@@ -202,6 +204,10 @@ export async function moveProject(tx: Tx, from: ProjectRow, into: number, folder
     DELETE FROM invitations WHERE project_id = ${from.id} AND name_key IN (
       SELECT o.name_key FROM invitations o WHERE o.project_id = ${into})`)
   await run(sql`UPDATE invitations SET project_id = ${into} WHERE project_id = ${from.id}`)
+  await run(sql`
+    DELETE FROM agent_roles WHERE project_id = ${from.id} AND EXISTS (
+      SELECT 1 FROM agent_roles o WHERE o.project_id = ${into} AND o.role = agent_roles.role AND o.agent_id = agent_roles.agent_id)`)
+  await run(sql`UPDATE agent_roles SET project_id = ${into} WHERE project_id = ${from.id}`)
   await moveBoxes(tx, from.id, into)
   await moveFiles(tx, from.id, into)
   for (const table of ['activity', 'activity_totals'])

@@ -18,12 +18,14 @@ export const keptTables: readonly Table[] = [
   table('project_aliases', 'name'),
   table('agents'),
   table('agent_keys', 'hash'),
+  table('agent_roles', 'project_id', 'role', 'agent_id'),
   table('invitations', 'project_id', 'name_key'),
   table('threads'),
   table('messages'),
   table('client_ids', 'recipient_id', 'client_id', 'sender_id'),
   table('repeated_ids', 'recipient_id', 'client_id', 'sender_id', 'digest'),
   { ...table('deliveries'), without: ['filed'] },
+  table('shared_mail', 'agent_id', 'delivery_id'),
   table('message_guests', 'project_id', 'thread_id', 'message_id'),
   table('attachments', 'project_id', 'path'),
   table('attachment_parts', 'content', 'position'),
@@ -55,7 +57,7 @@ export const feedTables: ReadonlySet<string> = new Set(['changes', 'followers'])
 
 /** Neither kept nor missed: who works or guesses at what just now, the steps of the schema, and what fills itself from the rest. */
 export const leftOut = (name: string): boolean =>
-  /^(chores|guesses|announcements|presence|presence_nodes|parley_migrations|outbox|outbox_filed|project_box|thread_box|activity|activity_totals|search_(parts|words|pending)|search_\d+(_\w+)?)$/.test(
+  /^(chores|guesses|announcements|client_sessions|woken_agents|loop_threads|loop_pairs|presence|presence_nodes|parley_migrations|outbox|outbox_filed|project_box|thread_box|activity|activity_totals|search_(parts|words|pending)|search_\d+(_\w+)?)$/.test(
     name,
   )
 
@@ -69,7 +71,7 @@ export async function listMigrationIds(db: Reader): Promise<number[]> {
 }
 
 /** From the catalogue, or from a backup that may be anybody's: put into a statement as it is. */
-export function name(text: string): Sql {
+function name(text: string): Sql {
   if (!/^[a-z_][a-z0-9_]*$/.test(text)) throw new Error(`${JSON.stringify(text)} is no name of a table or column`)
   return raw(text)
 }

@@ -3,10 +3,10 @@ import sql, { empty, join, type Sql } from 'sql-template-tag'
 import { lookOf } from '../../base/confusables.ts'
 import { listed } from '../../db/dialect.ts'
 import type { Reader, Tx } from '../../db/port.ts'
-import type { DeliveryKind } from '../messages/deliveries.ts'
+import type { DeliveryKind, Ending } from '../messages/deliveries.ts'
 import { insertMessage, type NewMessage } from '../messages/messages.ts'
 
-export interface TransferAgentRow {
+interface TransferAgentRow {
   id: number
   name: string
   program: string
@@ -24,7 +24,7 @@ export const listAgentsFrom = (db: Reader, projectId: number, after: number, lim
   db.all<TransferAgentRow>(sql`
     SELECT ${agentColumns} FROM agents WHERE project_id = ${projectId} AND id > ${after} ORDER BY id LIMIT ${limit}`)
 
-export interface TransferThreadRow {
+interface TransferThreadRow {
   id: number
   uid: string
   key: string | null
@@ -103,15 +103,16 @@ export interface TransferDeliveryRow {
   kind: DeliveryKind
   read_at: number | null
   acked_at: number | null
+  ended: Ending | null
 }
 
 export const listDeliveriesOf = (db: Reader, messageIds: readonly number[]): Promise<TransferDeliveryRow[]> =>
   db.all<TransferDeliveryRow>(sql`
-    SELECT d.message_id, a.name, p.human_key AS project, d.kind, d.read_at, d.acked_at
+    SELECT d.message_id, a.name, p.human_key AS project, d.kind, d.read_at, d.acked_at, d.ended
     FROM deliveries d JOIN agents a ON a.id = d.recipient_id JOIN projects p ON p.id = a.project_id
     WHERE d.message_id IN ${listed(db, messageIds)} ORDER BY d.id`)
 
-export interface ImportedAgent extends Omit<TransferAgentRow, 'id'> {
+interface ImportedAgent extends Omit<TransferAgentRow, 'id'> {
   project_id: number
   name_key: string
 }
@@ -152,11 +153,12 @@ export function insertImportedMessage(tx: Tx, message: NewMessage): Promise<numb
   return insertMessage(tx, message)
 }
 
-export interface ImportedDelivery {
+interface ImportedDelivery {
   recipientId: number
   kind: DeliveryKind
   readAt: number | null
   ackedAt: number | null
+  ended: Ending | null
 }
 
 /** With what they repeat of their message, the counters of unread mail, and the sender's own name for it. */
@@ -173,10 +175,10 @@ export async function insertImportedDeliveries(
   deliveries: readonly ImportedDelivery[],
 ): Promise<void> {
   const { id, senderId, clientId, sentAt, urgent, ackWanted } = message
-  for (const { recipientId, kind, readAt, ackedAt } of deliveries) {
+  for (const { recipientId, kind, readAt, ackedAt, ended } of deliveries) {
     await tx.all(sql`
-      INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, urgent, ack_wanted, read_at, acked_at)
-      VALUES (${id}, ${recipientId}, ${kind}, ${sentAt}, ${urgent ? 1 : 0}, ${ackWanted ? 1 : 0}, ${readAt}, ${ackedAt})`)
+      INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, urgent, ack_wanted, read_at, acked_at, ended)
+      VALUES (${id}, ${recipientId}, ${kind}, ${sentAt}, ${urgent ? 1 : 0}, ${ackWanted ? 1 : 0}, ${readAt}, ${ackedAt}, ${ended})`)
     if (readAt === null) await tx.all(sql`UPDATE agents SET unread = unread + 1 WHERE id = ${recipientId}`)
     if (clientId !== null)
       await tx.all(sql`

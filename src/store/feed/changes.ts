@@ -24,8 +24,23 @@ export type Event =
       messageId: number
     }
   | {
+      /** Shared mail went to another agent of its role: to this one. */
+      kind: 'message.passed'
+      projectId: number
+      agentId: number
+      threadId: number
+      messageId: number
+    }
+  | {
       /** The agent's own step with a message that it received. */
-      kind: 'mail.taken' | 'mail.lent' | 'mail.returned' | 'mail.read' | 'mail.acknowledged'
+      kind:
+        | 'mail.taken'
+        | 'mail.lent'
+        | 'mail.returned'
+        | 'mail.read'
+        | 'mail.acknowledged'
+        | 'mail.expired'
+        | 'mail.dead'
       projectId: number
       agentId: number
       messageId: number

@@ -19,7 +19,7 @@ export async function findSlowest(db: Reader, heardSince: number): Promise<FeedP
   return row
 }
 
-export interface Step {
+interface Step {
   readonly name: string
   readonly to: FeedPosition
   readonly now: number

@@ -9,7 +9,7 @@ import { type FeedPosition, feedOrder } from './positions.ts'
 
 const kinds = sql`('message.sent', 'message.said', 'agent.created', 'agent.keyed')`
 
-export interface Missed {
+interface Missed {
   after: FeedPosition
   upTo: FeedPosition
   /** Nothing older than this time. */
@@ -41,7 +41,7 @@ export async function listMissed(db: Reader, missed: Missed): Promise<FeedRow[]>
 
 const reversed = (db: Reader): Sql => (can(db).concurrentWriters ? sql`tx DESC, id DESC` : sql`id DESC`)
 
-export interface NamesRow {
+interface NamesRow {
   project_id: number
   uid: string
   key: string | null
@@ -58,7 +58,7 @@ export async function findNames(db: Reader, threadId: number): Promise<NamesRow 
   return row
 }
 
-export interface PartiesRow {
+interface PartiesRow {
   seq: number
   sender_id: number
 }

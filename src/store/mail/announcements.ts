@@ -1,5 +1,5 @@
 /** Rows of `announcements`: unread mail that an agent was told of. */
-import sql, { type Sql } from 'sql-template-tag'
+import sql, { empty, type Sql } from 'sql-template-tag'
 import { listed } from '../../db/dialect.ts'
 import type { Reader, Tx } from '../../db/port.ts'
 import { sharedName } from '../visibility.ts'
@@ -11,24 +11,32 @@ export interface AnnounceTerms {
   readonly now: number
   /** Announced before this time and not confirmed, it is free again. */
   readonly unconfirmedBefore: number
-  /** Confirmed before this time and still unread, it is told once more; 0 where a route does not remind. */
+  /** Confirmed, or announced for the last time, before this time and still unread, it is told once more; 0 where a route does not remind. */
   readonly confirmedBefore: number
   readonly mostTries: number
+  /** Mail of these threads and senders wakes nobody now. */
+  readonly held?: { readonly threadIds: readonly number[]; readonly senderIds: readonly number[] } | undefined
 }
 
-/** A message on loan, or whose text went out, is known to its agent. */
-const unseen = (now: number): Sql =>
-  sql`AND d.delivered_at IS NULL AND (d.held_until IS NULL OR d.held_until <= ${now})`
+/** A message on loan, or whose text went out, is known to its agent; one that has expired wakes nobody. */
+const unseen = (db: Reader, { now, held }: AnnounceTerms): Sql =>
+  sql`AND d.delivered_at IS NULL AND (d.held_until IS NULL OR d.held_until <= ${now}) AND (d.expires_at IS NULL OR d.expires_at > ${now}) ${
+    held === undefined
+      ? empty
+      : sql`AND NOT EXISTS (SELECT 1 FROM messages h WHERE h.id = d.message_id
+          AND (h.thread_id IN ${listed(db, held.threadIds)} OR h.sender_id IN ${listed(db, held.senderIds)}))`
+  }`
 
 const isFree = ({ unconfirmedBefore, confirmedBefore, mostTries }: AnnounceTerms): Sql => sql`
   (announcements.confirmed_at IS NULL AND announcements.announced_at <= ${unconfirmedBefore} AND announcements.tries < ${mostTries})
-  OR (announcements.confirmed_at <= ${confirmedBefore} AND announcements.reminded = 0)`
+  OR (announcements.reminded = 0 AND ${confirmedBefore} >= COALESCE(announcements.confirmed_at,
+    CASE WHEN announcements.tries >= ${mostTries} THEN announcements.announced_at END))`
 
 /** Whether there is mail to announce. Asked by a reader: an agent that knows of all its mail costs no write. */
 export async function hasUnannounced(db: Reader, terms: AnnounceTerms): Promise<boolean> {
-  const { agentId, now } = terms
+  const { agentId } = terms
   const rows = await db.all(sql`
-    SELECT 1 FROM (${fromUnread(db, sql`d.id`, { recipientId: agentId, where: unseen(now) })}) AS unread
+    SELECT 1 FROM (${fromUnread(db, sql`d.id`, { recipientId: agentId, where: unseen(db, terms) })}) AS unread
     LEFT JOIN announcements ON announcements.delivery_id = unread.id
     WHERE announcements.delivery_id IS NULL OR ${isFree(terms)} LIMIT 1`)
   return rows.length > 0
@@ -57,15 +65,31 @@ export async function claimAnnouncements(
   const rows = await tx.all<{ delivery_id: number }>(sql`
     INSERT INTO announcements (delivery_id, agent_id, session, via, announced_at, tries, confirmed_at)
     SELECT free.id, CAST(${agentId} AS BIGINT), CAST(${session} AS TEXT), CAST(${via} AS TEXT), CAST(${now} AS BIGINT), 1, CAST(${confirmedAt} AS BIGINT)
-    FROM (SELECT unread.id FROM (${fromUnread(tx, sql`d.id`, { recipientId: agentId, where: unseen(now) })}) AS unread
+    FROM (SELECT unread.id FROM (${fromUnread(tx, sql`d.id`, { recipientId: agentId, where: unseen(tx, terms) })}) AS unread
       LEFT JOIN announcements ON announcements.delivery_id = unread.id
       WHERE announcements.delivery_id IS NULL OR ${isFree(terms)} ORDER BY unread.id LIMIT ${limit}) AS free WHERE TRUE
     ON CONFLICT (delivery_id) DO UPDATE SET session = excluded.session, via = excluded.via, announced_at = excluded.announced_at,
       tries = announcements.tries + 1, confirmed_at = excluded.confirmed_at,
-      reminded = CASE WHEN announcements.confirmed_at IS NULL THEN announcements.reminded ELSE 1 END
+      reminded = CASE WHEN announcements.confirmed_at IS NULL AND announcements.tries < ${terms.mostTries} THEN announcements.reminded ELSE 1 END
     WHERE ${isFree(terms)}
     RETURNING delivery_id`)
   return rows.map(({ delivery_id }) => delivery_id)
+}
+
+/** Takes one delivery, if it is free or the same session has it already. */
+export async function claimAnnouncement(
+  tx: Tx,
+  terms: AnnounceTerms & { deliveryId: number; session: string; via: string },
+): Promise<boolean> {
+  const { deliveryId, agentId, now, session, via } = terms
+  const taken = await tx.change(sql`
+    INSERT INTO announcements (delivery_id, agent_id, session, via, announced_at, tries)
+    VALUES (${deliveryId}, ${agentId}, ${session}, ${via}, ${now}, 1)
+    ON CONFLICT (delivery_id) DO UPDATE SET session = excluded.session, via = excluded.via, announced_at = excluded.announced_at,
+      tries = announcements.tries + 1, confirmed_at = NULL,
+      reminded = CASE WHEN announcements.confirmed_at IS NULL THEN announcements.reminded ELSE 1 END
+    WHERE announcements.session = ${session} OR ${isFree(terms)}`)
+  return taken > 0
 }
 
 /** A pointer to these messages was accepted by a route. */
@@ -74,13 +98,16 @@ export async function updateOffered(tx: Tx, ids: readonly number[], now: number,
     UPDATE deliveries SET offered_at = ${now}, offered_via = ${via} WHERE id IN ${listed(tx, ids)} AND read_at IS NULL`)
 }
 
-/** Their facts, without a word that the sender has chosen but its names. */
+/**
+ * The facts of those that are unread, without a word that the sender has chosen but its names. On PostgreSQL a claim may have begun before
+ * another route announced a message, its agent read it, and the announcement was swept: then nothing was in its way.
+ */
 export function listAnnounced(db: Reader, ids: readonly number[]): Promise<AnnouncedRow[]> {
   return db.all<AnnouncedRow>(sql`
     SELECT d.id AS delivery_id, m.id AS message_id, a.name AS sender, a.project_id AS sender_project, ${sharedName} AS thread,
       m.importance, m.created_at
     FROM deliveries d JOIN messages m ON m.id = d.message_id JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
-    WHERE d.id IN ${listed(db, ids)} ORDER BY d.id`)
+    WHERE d.id IN ${listed(db, ids)} AND d.read_at IS NULL ORDER BY d.id`)
 }
 
 /** The pointer never reached its client: as if nobody had taken it. */

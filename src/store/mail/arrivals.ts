@@ -2,7 +2,7 @@
 import sql from 'sql-template-tag'
 import type { Reader } from '../../db/port.ts'
 import { fromInbox } from './boxes.ts'
-import { automaticKind, subjectFor } from './conversations.ts'
+import { automaticKind, noticeKind, subjectFor } from './conversations.ts'
 
 /** The newest message of an inbox. */
 export async function findNewestOf(db: Reader, recipientId: number): Promise<number> {
@@ -11,7 +11,7 @@ export async function findNewestOf(db: Reader, recipientId: number): Promise<num
   return row?.message_id ?? 0
 }
 
-export interface ArrivalRow {
+interface ArrivalRow {
   id: number
   uid: string
   thread_uid: string
@@ -19,6 +19,8 @@ export interface ArrivalRow {
   sender: string
   sender_project: number
   automatic: number
+  /** A notice of the hub: it wakes nobody. */
+  notice: number
   body: string
   created_at: number
 }
@@ -31,7 +33,8 @@ export function listArrivals(
   const part = fromInbox(db, sql`d.message_id`, { recipientId, where: sql`AND d.message_id > ${after}` })
   return db.all<ArrivalRow>(sql`
     SELECT m.id, m.uid, t.uid AS thread_uid, ${subjectFor(recipientId)} AS subject, s.name AS sender,
-      s.project_id AS sender_project, CASE WHEN m.kind = ${automaticKind} THEN 1 ELSE 0 END AS automatic, m.body, m.created_at
+      s.project_id AS sender_project, CASE WHEN m.kind = ${automaticKind} THEN 1 ELSE 0 END AS automatic,
+      CASE WHEN m.kind = ${noticeKind} THEN 1 ELSE 0 END AS notice, m.body, m.created_at
     FROM (${part} ORDER BY message_id LIMIT ${limit}) AS part JOIN messages m ON m.id = part.message_id
       JOIN threads t ON t.id = m.thread_id JOIN agents s ON s.id = m.sender_id
     ORDER BY m.id`)

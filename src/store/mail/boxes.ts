@@ -2,6 +2,7 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { can, skipLocked } from '../../db/dialect.ts'
 import type { Reader, Tx } from '../../db/port.ts'
+import { isContact } from '../contacts/contacts.ts'
 import { type ThreadFilter, threadWhere } from '../pages/threads.ts'
 
 // On SQLite each box is two halves: rows that `fileDeliveries` and `fileMessages` have put into its index, and newer rows. Only this file
@@ -28,7 +29,7 @@ export function fromInbox(db: Reader, columns: Sql, { recipientId, where = empty
     : half(empty)
 }
 
-export interface InboxPart {
+interface InboxPart {
   readonly recipientId: number | Sql
   /** More conditions, which begin with AND. */
   readonly where?: Sql
@@ -72,7 +73,7 @@ export const fromUnread = (db: Reader, columns: Sql, { recipientId, where = empt
     (part) => sql`SELECT ${columns} FROM ${part.from} WHERE d.recipient_id = ${recipientId} AND ${part.where} ${where}`,
   )
 
-export interface Free {
+interface Free {
   readonly recipientId: number
   readonly now: number
 }
@@ -81,22 +82,24 @@ export interface Free {
 export function oldestFree(tx: Tx, { recipientId, now }: Free): Sql {
   if (can(tx).bulkFiling)
     return sql`
-      SELECT d.id AS delivery_id, m.id AS message_id, m.uid, m.client_id, s.name AS sender, m.subject, m.importance,
-        m.ack_required, m.body, m.created_at, r.keyed
+      SELECT d.id AS delivery_id, m.id AS message_id, m.uid, m.client_id, s.name AS sender, s.project_id AS sender_project,
+        ${isContact({ reader: recipientId, sender: sql`m.sender_id`, now })} AS contact, m.subject, m.importance, m.ack_required, m.body,
+        m.created_at, r.keyed
       FROM deliveries d JOIN agents r ON r.id = d.recipient_id JOIN messages m ON m.id = d.message_id
         JOIN agents s ON s.id = m.sender_id
       WHERE d.id = (SELECT MIN(id) FROM (
         SELECT * FROM (SELECT f.id FROM deliveries f INDEXED BY deliveries_unread
-          WHERE f.recipient_id = ${recipientId} AND f.read_at IS NULL AND f.filed = 1 AND (f.held_until IS NULL OR f.held_until <= ${now}) ORDER BY f.id LIMIT 1)
+          WHERE f.recipient_id = ${recipientId} AND f.read_at IS NULL AND f.filed = 1 AND (f.held_until IS NULL OR f.held_until <= ${now}) AND (f.expires_at IS NULL OR f.expires_at > ${now}) ORDER BY f.id LIMIT 1)
         UNION ALL
         SELECT * FROM (SELECT n.id FROM deliveries n INDEXED BY deliveries_unread_unfiled
-          WHERE n.recipient_id = ${recipientId} AND n.read_at IS NULL AND n.filed IS NULL AND (n.held_until IS NULL OR n.held_until <= ${now}) ORDER BY n.id LIMIT 1)))`
+          WHERE n.recipient_id = ${recipientId} AND n.read_at IS NULL AND n.filed IS NULL AND (n.held_until IS NULL OR n.held_until <= ${now}) AND (n.expires_at IS NULL OR n.expires_at > ${now}) ORDER BY n.id LIMIT 1)))`
   return sql`
-    SELECT d.id AS delivery_id, m.id AS message_id, m.uid, m.client_id, s.name AS sender, m.subject, m.importance,
-      m.ack_required, m.body, m.created_at, r.keyed
+    SELECT d.id AS delivery_id, m.id AS message_id, m.uid, m.client_id, s.name AS sender, s.project_id AS sender_project,
+      ${isContact({ reader: recipientId, sender: sql`m.sender_id`, now })} AS contact, m.subject, m.importance, m.ack_required, m.body,
+      m.created_at, r.keyed
     FROM deliveries d JOIN agents r ON r.id = d.recipient_id JOIN messages m ON m.id = d.message_id
       JOIN agents s ON s.id = m.sender_id
-    WHERE d.recipient_id = ${recipientId} AND d.read_at IS NULL AND (d.held_until IS NULL OR d.held_until <= ${now})
+    WHERE d.recipient_id = ${recipientId} AND d.read_at IS NULL AND (d.held_until IS NULL OR d.held_until <= ${now}) AND (d.expires_at IS NULL OR d.expires_at > ${now})
     ORDER BY d.id LIMIT 1 ${skipLocked(tx, 'd')}`
 }
 
@@ -104,13 +107,13 @@ export function oldestFree(tx: Tx, { recipientId, now }: Free): Sql {
 export const anyFree = (db: Reader, { recipientId, now }: Free): Sql =>
   can(db).bulkFiling
     ? sql`SELECT 1 WHERE EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_unread
-          WHERE recipient_id = ${recipientId} AND read_at IS NULL AND filed = 1 AND (held_until IS NULL OR held_until <= ${now}))
+          WHERE recipient_id = ${recipientId} AND read_at IS NULL AND filed = 1 AND (held_until IS NULL OR held_until <= ${now}) AND (expires_at IS NULL OR expires_at > ${now}))
         OR EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_unread_unfiled
-          WHERE recipient_id = ${recipientId} AND read_at IS NULL AND filed IS NULL AND (held_until IS NULL OR held_until <= ${now}))`
+          WHERE recipient_id = ${recipientId} AND read_at IS NULL AND filed IS NULL AND (held_until IS NULL OR held_until <= ${now}) AND (expires_at IS NULL OR expires_at > ${now}))`
     : sql`SELECT 1 FROM deliveries WHERE recipient_id = ${recipientId} AND read_at IS NULL
-        AND (held_until IS NULL OR held_until <= ${now}) LIMIT 1`
+        AND (held_until IS NULL OR held_until <= ${now}) AND (expires_at IS NULL OR expires_at > ${now}) LIMIT 1`
 
-export interface OutboxPart extends Bounds {
+interface OutboxPart extends Bounds {
   readonly senderId: number
   readonly since?: number | undefined
 }
@@ -181,7 +184,7 @@ export function fromSenders(
     WHERE m.id > MAX(${above}, ${filedUpTo}) AND m.id < ${below} AND m.sender_id IN ${senders} ${where}`
 }
 
-export interface LastRow {
+interface LastRow {
   thread_id: number
   last_id: number
 }
@@ -226,7 +229,7 @@ export async function listLast(
     .slice(0, limit)
 }
 
-export interface LastQuery {
+interface LastQuery {
   readonly projectId?: number | undefined
   readonly below?: number | undefined
   readonly filter?: ThreadFilter

@@ -8,7 +8,7 @@ import { automaticKind, partOf, subjectFor } from './conversations.ts'
 /** How many messages received, and how many sent, one list is made from: it costs the same however much mail there is. */
 const lookedThrough = 10_000
 
-export interface Bounds {
+interface Bounds {
   agentId: number
   /** Only messages with a lower id. */
   below: number
@@ -44,7 +44,7 @@ export function listTops(
     GROUP BY m.thread_id ORDER BY top DESC LIMIT ${limit}`)
 }
 
-export interface UnreadRow extends TopRow {
+interface UnreadRow extends TopRow {
   unread: number
 }
 
@@ -79,7 +79,7 @@ export interface PartyRow {
   slug: string
 }
 
-export interface OtherRow extends PartyRow {
+interface OtherRow extends PartyRow {
   thread_id: number
 }
 
@@ -133,8 +133,8 @@ const body = (most: number | undefined): Sql =>
 const columns = ({ most }: Reading): Sql => sql`
   m.id, m.thread_id, m.uid, m.sender_id, CASE WHEN m.kind = ${automaticKind} THEN 1 ELSE 0 END AS automatic,
   ${body(most)} AS body, m.created_at,
-  CASE WHEN d.id IS NOT NULL THEN CASE WHEN d.read_at IS NULL THEN 0 ELSE 1 END
-    WHEN EXISTS (SELECT 1 FROM deliveries o WHERE o.message_id = m.id AND o.kind <> 'bcc' AND o.read_at IS NULL) THEN 0
+  CASE WHEN d.id IS NOT NULL THEN CASE WHEN d.read_at IS NULL OR d.ended IS NOT NULL THEN 0 ELSE 1 END
+    WHEN EXISTS (SELECT 1 FROM deliveries o WHERE o.message_id = m.id AND o.kind <> 'bcc' AND (o.read_at IS NULL OR o.ended IS NOT NULL)) THEN 0
     ELSE 1 END AS is_read`
 
 const besides = ({ agentId }: Reading): Sql => sql`

@@ -12,6 +12,9 @@ export const partOf = (agentId: number): Sql => sql`(m.sender_id = ${agentId} OR
 /** `messages.kind` of a message that a program sent without a person or agent looking at it. */
 export const automaticKind = 'automatic'
 
+/** The kind of the hub's own notices. */
+export const noticeKind = 'notice'
+
 interface Pair {
   senderId: number
   otherId: number
@@ -72,7 +75,7 @@ export function listBegun(
     ORDER BY id DESC`)
 }
 
-export interface ThreadRow {
+interface ThreadRow {
   id: number
   uid: string
   subject: string
@@ -100,7 +103,7 @@ export const subjectFor = (agentId: number): Sql => sql`COALESCE((
   SELECT COALESCE(m.subject, substr(m.body, 1, 120)) FROM messages m
   WHERE m.thread_id = t.id AND ${partOf(agentId)} ORDER BY m.seq LIMIT 1), '')`
 
-export interface OwnMessageRow {
+interface OwnMessageRow {
   id: number
   uid: string
   thread_id: number
@@ -139,7 +142,7 @@ export function listHistory(
 export async function countAutomatic(db: Reader, threadId: number): Promise<number> {
   const [row] = await db.all<{ count: number }>(sql`
     SELECT COUNT(*) AS count FROM messages WHERE thread_id = ${threadId} AND seq > COALESCE((
-      SELECT seq FROM messages WHERE thread_id = ${threadId} AND kind <> ${automaticKind} ORDER BY seq DESC LIMIT 1), 0)`)
+      SELECT seq FROM messages WHERE thread_id = ${threadId} AND kind NOT IN (${automaticKind}, ${noticeKind}) ORDER BY seq DESC LIMIT 1), 0)`)
   return Number(row?.count ?? 0)
 }
 

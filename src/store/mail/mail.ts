@@ -2,7 +2,8 @@
 import sql, { empty, type Sql } from 'sql-template-tag'
 import { listed } from '../../db/dialect.ts'
 import type { Reader } from '../../db/port.ts'
-import type { DeliveryKind } from '../messages/deliveries.ts'
+import { isContact } from '../contacts/contacts.ts'
+import { type DeliveryKind, type Ending, readTime } from '../messages/deliveries.ts'
 import { listThreadsCalled } from '../threads/mail-threads.ts'
 import { type ProjectSight, seen, seenInside, sharedName, shownSubject } from '../visibility.ts'
 import { fromInbox, fromOutbox, sentWithin } from './boxes.ts'
@@ -21,6 +22,8 @@ export interface MailRow {
   importance: 'low' | 'normal' | 'high' | 'urgent'
   ack_required: number
   created_at: number
+  /** How many woken messages in a row end with it. */
+  hops: number
   /** JSON; `attachmentsOf` in attachments.ts reads it. */
   attachments: string | null
   body: string | null
@@ -29,7 +32,7 @@ export interface MailRow {
 /** `bodies` is the length of the longest body to come along: 0 for none. */
 const columns = (bodies: number): Sql => sql`
   m.id, ${sharedName} AS thread_key, a.name AS sender, a.project_id AS sender_project,
-  ${shownSubject} AS subject, m.importance, m.ack_required, m.created_at, m.attachments,
+  ${shownSubject} AS subject, m.importance, m.ack_required, m.created_at, m.hops, m.attachments,
   ${bodies === 0 ? sql`NULL` : sql`CASE WHEN octet_length(m.body) <= ${bodies} THEN m.body END`} AS body`
 
 const joined = sql`JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id`
@@ -38,6 +41,11 @@ export interface InboxRow extends MailRow {
   kind: DeliveryKind
   read_at: number | null
   acked_at: number | null
+  /** 1 if the sender is a contact of the recipient. */
+  contact: number
+  /** The role by which it came, if others of that role may have it too. */
+  shared_role: string | null
+  held_until: number | null
 }
 
 /** Which part of an inbox: each is read from an index of its own. */
@@ -50,7 +58,7 @@ const parts: Readonly<Record<InboxPart, Sql>> = {
   unacked: sql`AND d.ack_wanted = 1 AND d.acked_at IS NULL`,
 }
 
-export interface InboxQuery {
+interface InboxQuery {
   recipientId: number
   part: InboxPart
   /** Only messages sent after this time. */
@@ -61,10 +69,16 @@ export interface InboxQuery {
   until?: number | undefined
   /** Only messages with a lower id. */
   before?: number | undefined
+  /** These messages too, wherever they stand. */
+  also?: readonly number[]
   oldestFirst?: boolean
   /** The length of the longest body to come along; 0 for none. */
   bodies: number
   limit: number
+  /** Mail that has expired by then, unread, is in no inbox. */
+  now: number
+  /** Only mail that was last lent to this bearer. */
+  hold?: string | undefined
 }
 
 /**
@@ -72,23 +86,42 @@ export interface InboxQuery {
  * are found first: PostgreSQL may otherwise read all messages up to the place in step with them.
  */
 export async function listInbox(db: Reader, query: InboxQuery): Promise<InboxRow[]> {
-  const { recipientId, part, since, after, until, before, oldestFirst = false, bodies, limit } = query
-  const wanted = sql`d.message_id, d.kind, d.read_at, d.acked_at`
-  const where = sql`${parts[part]}
+  const {
+    recipientId,
+    part,
+    since,
+    after,
+    until,
+    before,
+    also = [],
+    oldestFirst = false,
+    bodies,
+    limit,
+    now,
+    hold,
+  } = query
+  const wanted = sql`d.message_id, d.kind, d.read_at, d.acked_at, d.shared_role, d.held_until`
+  const there = sql`
+    AND d.ended IS NULL AND (d.expires_at IS NULL OR d.expires_at > ${now} OR d.read_at IS NOT NULL)
+    ${hold === undefined ? empty : sql`AND d.hold = ${hold}`}`
+  const range = sql`
     ${sentWithin(sql`d.sent_at`, { since, until })}
     ${after === undefined ? empty : sql`AND d.message_id > ${after}`}
     ${before === undefined ? empty : sql`AND d.message_id < ${before}`}`
+  const where = sql`${parts[part]} ${there} ${also.length === 0 ? range : sql`AND ((1 = 1 ${range}) OR d.message_id IN ${listed(db, also)})`}`
   const from =
     part === 'all'
       ? fromInbox(db, wanted, { recipientId, where })
       : sql`SELECT ${wanted} FROM deliveries d WHERE d.recipient_id = ${recipientId} ${where}`
   const rows = await db.all<InboxRow>(sql`
-    SELECT part.kind, part.read_at, part.acked_at, ${columns(bodies)}
+    SELECT part.kind, part.read_at, part.acked_at, part.shared_role, part.held_until,
+      ${isContact({ reader: recipientId, sender: sql`m.sender_id`, now })} AS contact,
+      ${columns(bodies)}
     FROM (${from} ORDER BY message_id ${oldestFirst ? empty : sql`DESC`} LIMIT ${limit}) AS part JOIN messages m ON m.id = part.message_id ${joined}`)
   return rows.sort(oldestFirst ? (a, b) => a.id - b.id : (a, b) => b.id - a.id)
 }
 
-export interface OutboxQuery {
+interface OutboxQuery {
   senderId: number
   /** Only messages sent after this time. */
   since?: number | undefined
@@ -108,14 +141,14 @@ export async function listOutbox(db: Reader, query: OutboxQuery): Promise<MailRo
   return rows.sort((a, b) => b.id - a.id)
 }
 
-export interface Looked {
+interface Looked {
   id: number
   sight: ProjectSight
   /** An agent that may see its own mail, also in blind copy. */
   recipientId?: number
 }
 
-export interface SeenRow extends MailRow {
+interface SeenRow extends MailRow {
   sender_id: number
   own_subject: string | null
   /** The name of its topic, if it was said in one. */
@@ -139,7 +172,7 @@ export function listBodies(db: Reader, ids: readonly number[], bytes: number): P
     ) AS summed ON summed.id = m.id WHERE summed.total <= ${bytes}`)
 }
 
-export interface ThreadQuery {
+interface ThreadQuery {
   sight: ProjectSight
   /** The key of a thread, its uid, or the id of its first message. */
   key: string
@@ -188,7 +221,7 @@ function guestPart(db: Reader, threadId: number, { sight, after, bodies, limit }
     ORDER BY g.message_id LIMIT ${limit}`)
 }
 
-export interface SentRow {
+interface SentRow {
   /** The sender's own id; the uid where it gave none. */
   name: string
   uid: string
@@ -217,6 +250,7 @@ export interface RecipientOfRow {
   kind: DeliveryKind
   read_at: number | null
   acked_at: number | null
+  ended: Ending | null
 }
 
 /** The recipients of messages, in the order in which they were named; blind copies only where they may be seen. */
@@ -226,6 +260,7 @@ export function listRecipientsOf(
   { blind }: { blind: boolean },
 ): Promise<RecipientOfRow[]> {
   return db.all<RecipientOfRow>(sql`
-    SELECT d.message_id, a.id, a.name, a.project_id, d.kind, d.read_at, d.acked_at FROM deliveries d JOIN agents a ON a.id = d.recipient_id
+    SELECT d.message_id, a.id, a.name, a.project_id, d.kind, ${readTime} AS read_at, d.acked_at, d.ended
+    FROM deliveries d JOIN agents a ON a.id = d.recipient_id
     WHERE d.message_id IN ${listed(db, ids)} ${blind ? empty : sql`AND d.kind <> 'bcc'`} ORDER BY d.id`)
 }

@@ -21,7 +21,7 @@ export function listInboxOwners(
     ORDER BY name_key LIMIT ${limit}`)
 }
 
-export interface SentPart {
+interface SentPart {
   count: number
   /** How many of them were sent before `time`. */
   old: number
@@ -41,7 +41,7 @@ export async function countSent(
 }
 
 /** A message of an inbox: when it was sent, and its id. */
-export interface InboxEntry {
+interface InboxEntry {
   readonly at: number
   readonly id: number
 }

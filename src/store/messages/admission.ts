@@ -9,7 +9,7 @@ export interface Terms {
   readonly open?: Openness | undefined
 }
 
-export interface Openness {
+interface Openness {
   /** Whether archive paths of the recipient's project must not be reserved. */
   readonly leases: boolean
   /** Whose contact it must be, for some time yet, unless it is open to all; absent where no policy is asked. */

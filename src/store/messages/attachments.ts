@@ -101,7 +101,7 @@ export async function raiseAttachmentBytes(
   return rows.length > 0
 }
 
-export interface InlineRow {
+interface InlineRow {
   readonly message_id: number
   readonly position: number
   readonly data_uri: string

@@ -10,7 +10,7 @@ export interface ClientId {
   clientId: string
 }
 
-export interface NewClientId {
+interface NewClientId {
   senderId: number
   to: readonly { readonly id: number }[]
   called: string
@@ -69,7 +69,7 @@ export async function findRepeated(
 /** 128 bits: of one sender's words under one of its ids no two have the same. */
 export const digestOf = (body: string): string => hash('sha256', body, 'base64url').slice(0, 22)
 
-export interface Received {
+interface Received {
   senderId: number
   recipientId: number
   called: string

@@ -2,17 +2,26 @@
 import sql, { empty, join } from 'sql-template-tag'
 import { forUpdate, listed } from '../../db/dialect.ts'
 import type { Reader, Tx } from '../../db/port.ts'
+import { isContact } from '../contacts/contacts.ts'
 import { anyFree, fromUnread, oldestFree } from '../mail/boxes.ts'
 
 export type DeliveryKind = 'to' | 'cc' | 'bcc'
 
-export interface NewDeliveries {
+interface NewDeliveries {
   messageId: number
   to: readonly { readonly id: number; readonly kind: DeliveryKind }[]
   importance?: string
   ackRequired?: boolean
+  /** From when on it is not handed out any more. */
+  expiresAt?: number | undefined
   now: number
 }
+
+/** How a delivery left the mailbox unread: its time was over, it came back too often, or a person dropped it then. */
+export type Ending = 'expired' | 'dead' | 'dropped'
+
+/** When a delivery (`d`) was read: one that ended unread has a `read_at` too, by which it is out of every list of unread mail. */
+export const readTime = sql`CASE WHEN d.ended IS NULL THEN d.read_at END`
 
 /** `deliveries.urgent`, by which urgent mail is found without a look at its messages. */
 export const isUrgent = ({ importance }: { importance?: string }): boolean =>
@@ -20,6 +29,14 @@ export const isUrgent = ({ importance }: { importance?: string }): boolean =>
 
 export function insertDeliveries(tx: Tx, { messageId, to, ackRequired, now, ...message }: NewDeliveries): void {
   const [urgent, wanted] = [isUrgent(message) ? 1 : 0, ackRequired ? 1 : 0]
+  const { expiresAt } = message
+  if (expiresAt !== undefined) {
+    const rows = to.map(({ id, kind }) => sql`${messageId}, ${id}, ${kind}, ${now}, ${urgent}, ${wanted}, ${expiresAt}`)
+    tx.enqueue(sql`
+      INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, urgent, ack_wanted, expires_at)
+      VALUES (${join(rows, '), (')})`)
+    return
+  }
   const rows = to.map(({ id, kind }) => sql`${messageId}, ${id}, ${kind}, ${now}, ${urgent}, ${wanted}`)
   tx.enqueue(sql`
     INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, urgent, ack_wanted) VALUES (${join(rows, '), (')})`)
@@ -31,6 +48,9 @@ export interface MailRow {
   uid: string
   client_id: string | null
   sender: string
+  sender_project: number
+  /** 1 if the sender is a contact of the recipient. */
+  contact: number
   subject: string | null
   importance: 'low' | 'normal' | 'high' | 'urgent'
   ack_required: number
@@ -55,10 +75,29 @@ export async function takeDelivery(
 ): Promise<MailRow | undefined> {
   const [row] = await tx.all<MailRow>(oldestFree(tx, { recipientId, now }))
   if (row === undefined) return undefined
-  tx.enqueue(sql`
-    UPDATE deliveries
-    SET hold = ${hold}, held_until = ${heldUntil ?? null}, read_at = ${heldUntil === undefined ? now : null}, delivered_at = ${now}
-    WHERE id = ${row.delivery_id}`)
+  tx.enqueue(
+    heldUntil === undefined
+      ? sql`UPDATE deliveries SET hold = ${hold}, held_until = NULL, read_at = ${now}, delivered_at = ${now} WHERE id = ${row.delivery_id}`
+      : sql`
+        UPDATE deliveries
+        SET hold = ${hold}, held_until = ${heldUntil}, read_at = NULL, delivered_at = ${now}, attempts = COALESCE(attempts, 0) + 1
+        WHERE id = ${row.delivery_id}`,
+  )
+  return row
+}
+
+/** A message as its recipient takes it, taken or not. */
+export async function findMailTo(
+  db: Reader,
+  { recipientId, messageId, now }: { recipientId: number; messageId: number; now: number },
+): Promise<(MailRow & { read_at: number | null }) | undefined> {
+  const [row] = await db.all<MailRow & { read_at: number | null }>(sql`
+    SELECT d.id AS delivery_id, m.id AS message_id, m.uid, m.client_id, s.name AS sender, s.project_id AS sender_project,
+      ${isContact({ reader: recipientId, sender: sql`m.sender_id`, now })} AS contact, m.subject, m.importance, m.ack_required, m.body,
+      m.created_at, r.keyed, d.read_at
+    FROM deliveries d JOIN agents r ON r.id = d.recipient_id JOIN messages m ON m.id = d.message_id
+      JOIN agents s ON s.id = m.sender_id
+    WHERE d.message_id = ${messageId} AND d.recipient_id = ${recipientId}`)
   return row
 }
 
@@ -116,10 +155,11 @@ export async function updateRead(
   return same.length > 0 ? 'read' : 'moved on'
 }
 
-export interface ReceiptRow {
+interface ReceiptRow {
   id: number
   read_at: number | null
   acked_at: number | null
+  ended: Ending | null
 }
 
 export async function findReceipt(
@@ -129,7 +169,7 @@ export async function findReceipt(
   { lock = false } = {},
 ): Promise<ReceiptRow | undefined> {
   const [row] = await db.all<ReceiptRow>(sql`
-    SELECT id, read_at, acked_at FROM deliveries WHERE message_id = ${messageId} AND recipient_id = ${recipientId}
+    SELECT id, read_at, acked_at, ended FROM deliveries WHERE message_id = ${messageId} AND recipient_id = ${recipientId}
     ${lock ? forUpdate(db) : empty}`)
   return row
 }
@@ -146,12 +186,14 @@ export function listUnconfirmed(
     ORDER BY d.id ${forUpdate(tx)}`)
 }
 
-/** A loan of the message ends: the message is read now. */
+/** A loan of the message ends: the message is read now, also where it had ended unread. */
 export function updateReceipt(
   tx: Tx,
   { id, readAt, ackedAt }: { id: number; readAt: number; ackedAt: number | null },
 ): void {
-  tx.enqueue(sql`UPDATE deliveries SET read_at = ${readAt}, acked_at = ${ackedAt}, held_until = NULL WHERE id = ${id}`)
+  tx.enqueue(
+    sql`UPDATE deliveries SET read_at = ${readAt}, acked_at = ${ackedAt}, held_until = NULL, ended = NULL WHERE id = ${id}`,
+  )
 }
 
 /** Returns a delivery as if it had never been taken; false if it has moved on since. */
@@ -160,7 +202,8 @@ export async function updateReturned(
   { id, hold, readAt }: { id: number; hold: string; readAt: number | undefined },
 ): Promise<boolean> {
   const returned = await tx.change(sql`
-    UPDATE deliveries SET read_at = NULL, hold = NULL, held_until = NULL, delivered_at = NULL
+    UPDATE deliveries SET read_at = NULL, hold = NULL, held_until = NULL, delivered_at = NULL,
+      attempts = attempts - ${readAt === undefined ? 1 : 0}
     WHERE id = ${id} AND hold = ${hold} AND COALESCE(read_at, -1) = ${readAt ?? -1}`)
   return returned > 0
 }
@@ -205,6 +248,6 @@ export async function claimDelivery(
   const claimed = await tx.change(sql`
     UPDATE deliveries SET hold = ${hold}, held_until = ${heldUntil}
     WHERE message_id = ${messageId} AND recipient_id = ${recipientId} AND read_at IS NULL
-      AND (held_until IS NULL OR held_until <= ${now} OR hold = ${hold})`)
+      AND (held_until IS NULL OR held_until <= ${now} OR hold = ${hold}) AND (expires_at IS NULL OR expires_at > ${now})`)
   return claimed > 0
 }

@@ -37,7 +37,7 @@ export function mailBatch(all: readonly NewMail[], { hurried }: { hurried: boole
         reply_to BIGINT, subject TEXT, importance TEXT, ack_required INTEGER, urgent INTEGER, mail INTEGER, body TEXT,
         metadata TEXT, attachments TEXT, now BIGINT, depth BIGINT, free INTEGER, until BIGINT, leases INTEGER,
         called TEXT, digest TEXT, low_id BIGINT, high_id BIGINT, subject_key TEXT, guests BIGINT[], images JSON, sha1s TEXT[],
-        actor TEXT, wakes TEXT)),
+        actor TEXT, wakes TEXT, expires_at BIGINT)),
     addressed AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${toJson(addressed)}::json) AS address (n INTEGER, id BIGINT, kind TEXT)),
     -- Threads before agents, each in the order of their ids, as every send locks them.
@@ -73,7 +73,7 @@ export function mailBatch(all: readonly NewMail[], { hurried }: { hurried: boole
       FROM passed LEFT JOIN begun ON begun.uid = passed.uid ORDER BY n RETURNING id, thread_id, seq, uid),
     placed AS MATERIALIZED (
       SELECT passed.*, sent.id AS message_id, sent.thread_id AS place_id, sent.seq FROM passed JOIN sent ON sent.uid = passed.uid)
-    ${some(({ to }) => to?.length, delivered)}
+    ${some(({ to }) => to?.length, all.some(({ message }) => message.expiresAt) ? deliveredUntil : delivered)}
     ${some(({ called, digest }) => called !== undefined && digest === undefined, named)}
     ${some(({ digest }) => digest, repeated)}
     ${some(({ guests }) => guests?.length, invited)}
@@ -88,6 +88,11 @@ export function mailBatch(all: readonly NewMail[], { hurried }: { hurried: boole
 const delivered = sql`, delivered AS (
   INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, urgent, ack_wanted)
   SELECT message_id, address.id, address.kind, now, urgent, ack_required
+  FROM placed JOIN addressed address USING (n) ORDER BY message_id)`
+
+const deliveredUntil = sql`, delivered AS (
+  INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, urgent, ack_wanted, expires_at)
+  SELECT message_id, address.id, address.kind, now, urgent, ack_required, expires_at
   FROM placed JOIN addressed address USING (n) ORDER BY message_id)`
 
 const named = sql`, named AS (
@@ -166,6 +171,7 @@ function toRow({ message, about, feed, terms, ...mail }: NewMail, n: number) {
     sha1s: mail.sha1s,
     actor: feed?.actor,
     wakes: feed?.wakes,
+    expires_at: message.expiresAt,
   }
 }
 

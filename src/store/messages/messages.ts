@@ -20,6 +20,8 @@ export interface NewMessage {
   metadata?: string | undefined
   /** JSON. */
   attachments?: string | undefined
+  /** When its deliveries expire. */
+  expiresAt?: number | undefined
   now: number
 }
 
@@ -56,7 +58,7 @@ const asSeen = sql`
 const notBy = (senderId: number | undefined): Sql =>
   senderId === undefined ? empty : sql`AND m.sender_id <> ${senderId}`
 
-export interface Part {
+interface Part {
   threadId: number
   /** Only messages after this `seq`. */
   after: number

@@ -11,7 +11,7 @@ export const listCounters = (
 ): Promise<{ id: number; unread: number; active_at: number }[]> =>
   db.all(sql`SELECT id, unread, active_at FROM agents WHERE id IN ${listed(db, agentIds)}`)
 
-export interface BehindRow {
+interface BehindRow {
   id: number
   active_at: number
   /** Unread messages before this one. */

@@ -1,6 +1,7 @@
 /** The oldest mail of several agents, taken by one statement that commits itself (PostgreSQL). */
 import sql from 'sql-template-tag'
 import { autocommit, type Tx } from '../../db/port.ts'
+import { isContact } from '../contacts/contacts.ts'
 import { insertChangesFrom } from '../feed/changes.ts'
 import type { MailRow, Taking } from './deliveries.ts'
 import { patience, patient } from './mail-batch.ts'
@@ -56,15 +57,18 @@ export async function takeDeliveryBatch(tx: Tx, all: readonly BatchedTaking[]): 
         CROSS JOIN LATERAL (
           SELECT id, message_id FROM deliveries d
           WHERE d.recipient_id = held.id AND d.read_at IS NULL AND (d.held_until IS NULL OR d.held_until <= asked.now)
+            AND (d.expires_at IS NULL OR d.expires_at > asked.now)
           ORDER BY d.id LIMIT 1 FOR UPDATE SKIP LOCKED) AS delivery),
     taken AS (
       UPDATE deliveries d
-      SET hold = found.hold, held_until = found.held_until, delivered_at = found.now, read_at = CASE WHEN found.held_until IS NULL THEN found.now END
+      SET hold = found.hold, held_until = found.held_until, delivered_at = found.now, read_at = CASE WHEN found.held_until IS NULL THEN found.now END,
+        attempts = CASE WHEN found.held_until IS NULL THEN d.attempts ELSE COALESCE(d.attempts, 0) + 1 END
       FROM found WHERE d.id = found.delivery_id),
     lowered AS (
       UPDATE agents SET unread = unread - 1 FROM found WHERE agents.id = found.recipient_id AND found.held_until IS NULL),
     told AS (${told})
-  SELECT asked.n, found.delivery_id, m.id AS message_id, m.uid, m.client_id, s.name AS sender, m.subject,
+  SELECT asked.n, found.delivery_id, m.id AS message_id, m.uid, m.client_id, s.name AS sender, s.project_id AS sender_project,
+    ${isContact({ reader: sql`held.id`, sender: sql`m.sender_id`, now: sql`asked.now` })} AS contact, m.subject,
     m.importance, m.ack_required, m.body, m.created_at, held.keyed
   FROM asked JOIN held ON held.id = asked.recipient_id LEFT JOIN found USING (n)
     LEFT JOIN messages m ON m.id = found.message_id LEFT JOIN agents s ON s.id = m.sender_id`,

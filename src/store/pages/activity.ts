@@ -159,7 +159,7 @@ export function listLanes(db: Reader, { projectId, grain, since }: CountQuery): 
     ORDER BY c.slot`)
 }
 
-export interface EdgeRow {
+interface EdgeRow {
   from_name: string
   from_project: number
   to_name: string

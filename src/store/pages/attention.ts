@@ -8,7 +8,7 @@ import { countUnreadIn, mostGathered } from './message-lists.ts'
 
 export type LateView = 'unread' | 'urgent' | 'ack-required' | 'ack-overdue'
 
-export interface LateQuery {
+interface LateQuery {
   readonly view: LateView
   readonly projectId?: number | undefined
   readonly sight: Sight
@@ -16,6 +16,15 @@ export interface LateQuery {
   readonly sentBefore?: number | undefined
   /** Only messages below this id. */
   readonly below?: number | undefined
+}
+
+/** `high` is no more than high, and mail from people is out of their own counts (web.overseer.counts). */
+const mostly: Readonly<Record<LateView, Sql>> = {
+  unread: sql`AND (SELECT m.sender_id FROM messages m WHERE m.id = d.message_id) NOT IN (
+    SELECT o.id FROM projects p JOIN agents o ON o.project_id = p.id AND o.name_key = 'humanoverseer')`,
+  urgent: sql`AND (SELECT m.importance FROM messages m WHERE m.id = d.message_id) = 'urgent'`,
+  'ack-required': empty,
+  'ack-overdue': empty,
 }
 
 /** Each view has two indexes: one of all deliveries in the order of the messages, whose condition says COALESCE, and one by recipient. */
@@ -45,7 +54,7 @@ async function late(
   { ordered }: { ordered: boolean },
 ): Promise<Late> {
   const { all, own } = viewOf(db, view)
-  const more = sql`${sentWithin(sql`d.sent_at`, { until: sentBefore })}
+  const more = sql`${mostly[view]} ${sentWithin(sql`d.sent_at`, { until: sentBefore })}
     ${below === undefined ? empty : sql`AND d.message_id < ${below}`} ${sight.blind === 'all' ? empty : sql`AND ${toldOf(sight)}`}
     ${typeof sight.of === 'number' ? sql`AND d.recipient_id = ${sight.of}` : empty}`
   if (projectId === undefined)
@@ -89,7 +98,7 @@ export async function countLate(db: Reader, query: LateQuery & { readonly most: 
   return row?.count ?? 0
 }
 
-export interface ReminderRow {
+interface ReminderRow {
   message_id: number
   recipient_id: number
   reminded_at: number

@@ -98,7 +98,7 @@ function ofAgent(db: Reader, agentId: number, { end, ...bounds }: Bounds & { end
 const isUnread = (sight: Sight): Sql =>
   sql`EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.read_at IS NULL AND ${toldOf(sight)})`
 
-export function between(column: Sql, { above, below }: Bounds): Sql {
+function between(column: Sql, { above, below }: Bounds): Sql {
   return sql`${above === undefined ? empty : sql`AND ${column} > ${above}`}
     ${below === undefined ? empty : sql`AND ${column} < ${below}`}`
 }
@@ -118,7 +118,7 @@ export async function listAgentIds(db: Reader, nameKey: string, projectId?: numb
   return rows.map(({ id }) => id)
 }
 
-export interface BoxQuery extends Bounds {
+interface BoxQuery extends Bounds {
   readonly agentId: number
   readonly box: 'inbox' | 'outbox'
   readonly unread: boolean
@@ -128,7 +128,7 @@ export interface BoxQuery extends Bounds {
   readonly limit: number
 }
 
-export interface BoxRow {
+interface BoxRow {
   id: number
   kind: 'to' | 'cc' | 'bcc' | null
   read_at: number | null
@@ -144,7 +144,7 @@ export function listBox(db: Reader, query: BoxQuery): Promise<BoxRow[]> {
       SELECT id, NULL AS kind, NULL AS read_at, NULL AS acked_at FROM (${fromOutbox(db, { senderId: agentId, ...bounds })}) AS sent
       ${page}`)
   const columns = sql`d.message_id AS id, d.kind, d.read_at, d.acked_at`
-  const where = sql`${between(sql`d.message_id`, bounds)} AND ${toldOf(sight)}`
+  const where = sql`${between(sql`d.message_id`, bounds)} AND d.ended IS NULL AND ${toldOf(sight)}`
   const from = unread
     ? fromUnread(db, columns, { recipientId: agentId, where })
     : fromInbox(db, columns, { recipientId: agentId, where })

@@ -31,7 +31,7 @@ export function listEventsSince(db: Reader, place: FeedPosition, limit: number):
     SELECT ${columns} FROM changes WHERE ${order.after(place)} ORDER BY ${order.columns} LIMIT ${limit}`)
 }
 
-export interface PageEventPlaceRow {
+interface PageEventPlaceRow {
   message_id: number
   thread_id: number
   project_id: number

@@ -2,7 +2,7 @@
 import sql, { empty, type Sql } from 'sql-template-tag'
 import { listed } from '../../db/dialect.ts'
 import type { Reader } from '../../db/port.ts'
-import type { DeliveryKind } from '../messages/deliveries.ts'
+import { type DeliveryKind, type Ending, readTime } from '../messages/deliveries.ts'
 import { listedIn, ofProject, type Sight, sharedName, shownSubject, toldOf } from '../visibility.ts'
 
 export interface PageMessageRow {
@@ -42,7 +42,7 @@ export function listPageMessageRows(
     WHERE m.id IN ${listed(db, ids)} AND t.status <> 'deleted' AND ${listedIn(sight)}`)
 }
 
-export interface Looking {
+interface Looking {
   readonly sight: Sight
   readonly length: number
 }
@@ -58,12 +58,14 @@ export interface PageRecipientRow {
   ack_wanted: number
   read_at: number | null
   acked_at: number | null
+  ended: Ending | null
 }
 
 /** In the order in which they were named. */
 export function listPageRecipientRows(db: Reader, ids: readonly number[], sight: Sight): Promise<PageRecipientRow[]> {
   return db.all<PageRecipientRow>(sql`
-    SELECT d.message_id, a.id, a.name, a.project_id, a.keyed, d.kind, d.sent_at, d.ack_wanted, d.read_at, d.acked_at
+    SELECT d.message_id, a.id, a.name, a.project_id, a.keyed, d.kind, d.sent_at, d.ack_wanted, ${readTime} AS read_at,
+      d.acked_at, d.ended
     FROM deliveries d JOIN agents a ON a.id = d.recipient_id
     WHERE d.message_id IN ${listed(db, ids)} AND ${toldOf(sight)} ORDER BY d.id`)
 }

@@ -121,7 +121,8 @@ eachEngine('Plans of the pages', (open) => {
       'outbox since': [ownOutbox, (reader) => listOutbox(reader, { senderId: 5, since: 10, ...page })],
       'inbox since': [
         ownInbox,
-        (reader) => listInbox(reader, { recipientId: 5, part: 'all', since: 10, after: 1, before: 900, ...page }),
+        (reader) =>
+          listInbox(reader, { recipientId: 5, part: 'all', since: 10, after: 1, before: 900, now: 0, ...page }),
       ],
       'reach of conversations': [ownOutbox, (reader) => findReach(reader, { agentId: 5, below: 900 })],
       'conversations by subject': [

@@ -3,7 +3,7 @@ import sql, { empty, join } from 'sql-template-tag'
 import type { Reader } from '../../db/port.ts'
 import type { ProjectRow } from '../projects.ts'
 
-export interface ProjectsQuery {
+interface ProjectsQuery {
   readonly only: number | undefined
   /** Part of the slug or key, in lower case. */
   readonly q: string | undefined
@@ -20,7 +20,7 @@ export function listProjectsLike(db: Reader, { only, q, after, limit }: Projects
     ORDER BY id LIMIT ${limit}`)
 }
 
-export interface AgentFiguresRow {
+interface AgentFiguresRow {
   project_id: number
   agents: number
   unread: number
@@ -41,6 +41,15 @@ export async function listAgentFigures(
   return new Map(rows.map((row) => [row.project_id, { ...row, unread: Number(row.unread) }]))
 }
 
+/** The names of agents with a higher id, in the order in which they came. */
+export function listNamesAfter(
+  db: Reader,
+  after: number,
+  limit: number,
+): Promise<{ id: number; project_id: number; name: string }[]> {
+  return db.all(sql`SELECT id, project_id, name FROM agents WHERE id > ${after} ORDER BY id LIMIT ${limit}`)
+}
+
 /** How many active leases each agent of a project holds. */
 export async function countLeases(db: Reader, projectId: number, now: number): Promise<ReadonlyMap<number, number>> {
   const rows = await db.all<{ agent_id: number; count: number }>(sql`
@@ -49,7 +58,7 @@ export async function countLeases(db: Reader, projectId: number, now: number): P
   return new Map(rows.map(({ agent_id, count }) => [agent_id, count]))
 }
 
-export interface AddresseeRow {
+interface AddresseeRow {
   project_id: number
   name: string
   task: string

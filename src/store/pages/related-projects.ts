@@ -3,7 +3,7 @@ import sql, { join } from 'sql-template-tag'
 import type { Reader, Tx } from '../../db/port.ts'
 import type { ProjectRow } from '../projects.ts'
 
-export type RelatedStatus = 'suggested' | 'confirmed' | 'dismissed' | 'unrelated'
+type RelatedStatus = 'suggested' | 'confirmed' | 'dismissed' | 'unrelated'
 
 export interface RelatedRow {
   a_id: number
@@ -29,7 +29,7 @@ export async function listConfirmed(db: Reader): Promise<Map<number, string[]>> 
   return siblings
 }
 
-export interface SuggestionRow extends RelatedRow {
+interface SuggestionRow extends RelatedRow {
   a_slug: string
   a_key: string
   b_slug: string
@@ -76,7 +76,7 @@ export function listNewestProjects(db: Reader, limit: number): Promise<ProjectRo
     SELECT id, slug, human_key, created_at FROM projects WHERE human_key <> 'commons' ORDER BY id DESC LIMIT ${limit}`)
 }
 
-export interface DealingsRow {
+interface DealingsRow {
   a_id: number
   b_id: number
   contacts: number

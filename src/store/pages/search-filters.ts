@@ -33,7 +33,7 @@ export function searchWhere(sight: Sight, filter: SearchFilter): Sql {
   ])
 }
 
-export interface FacetRow {
+interface FacetRow {
   project_id: number
   sender: string
   sender_project: number

@@ -110,35 +110,57 @@ export function listParticipants(
     ) AS p JOIN agents a ON a.id = p.agent_id ORDER BY p.last_id DESC, a.id`)
 }
 
-/** The newest messages of a thread below an id, newest first. */
-export async function listThreadIds(
+/** How a part of a thread is read: from its end, from below an id, or from above one, oldest first. */
+export interface ThreadPart {
+  readonly threadId: number
+  readonly before?: number | undefined
+  readonly after?: number | undefined
+  readonly limit: number
+}
+
+/** The message that stands so many places after another one of its thread; undefined past the end. */
+export async function findAfter(db: Reader, threadId: number, id: number, places: number): Promise<number | undefined> {
+  const [row] = await db.all<{ id: number }>(sql`
+    SELECT id FROM messages WHERE thread_id = ${threadId}
+      AND seq = (SELECT seq FROM messages WHERE id = ${id} AND thread_id = ${threadId}) + ${places}`)
+  return row?.id
+}
+
+/** The first subjects of threads, as far as they may be read. */
+export async function listFirstSubjects(
   db: Reader,
-  { threadId, before, limit }: { threadId: number; before: number | undefined; limit: number },
-): Promise<number[]> {
+  ids: readonly number[],
+  sight: Sight,
+): Promise<ReadonlyMap<number, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db.all<{ id: number; subject: string }>(sql`
+    SELECT t.id, m.subject FROM threads t JOIN messages m ON m.thread_id = t.id AND m.seq = 1 JOIN agents a ON a.id = m.sender_id
+    WHERE t.id IN ${listed(db, ids)} AND ${readable(sight)}`)
+  return new Map(rows.map(({ id, subject }) => [id, subject]))
+}
+
+/** The newest messages of a thread below an id, newest first; with `after` the next ones, oldest first. */
+export async function listThreadIds(db: Reader, { threadId, before, after, limit }: ThreadPart): Promise<number[]> {
   const rows = await db.all<{ id: number }>(sql`
     SELECT id FROM messages WHERE thread_id = ${threadId} ${
       before === undefined
         ? empty
         : sql`AND seq < COALESCE((SELECT seq FROM messages WHERE id = ${before} AND thread_id = ${threadId}),
             (SELECT seq + 1 FROM messages WHERE thread_id = ${threadId} AND id < ${before} ORDER BY seq DESC LIMIT 1), 0)`
-    }
-    ORDER BY seq DESC LIMIT ${limit}`)
+    } ${after === undefined ? empty : sql`AND seq > COALESCE((SELECT seq FROM messages WHERE id = ${after} AND thread_id = ${threadId}), 0)`}
+    ORDER BY seq ${after === undefined ? sql`DESC` : empty} LIMIT ${limit}`)
   return rows.map(({ id }) => id)
 }
 
 /** The messages of another project's thread that this project sees. */
 export async function listGuestIds(
   db: Reader,
-  {
-    projectId,
-    threadId,
-    before,
-    limit,
-  }: { projectId: number; threadId: number; before: number | undefined; limit: number },
+  { projectId, threadId, before, after, limit }: ThreadPart & { readonly projectId: number },
 ): Promise<number[]> {
   const rows = await db.all<{ id: number }>(sql`
     SELECT message_id AS id FROM message_guests WHERE project_id = ${projectId} AND thread_id = ${threadId}
-    ${before === undefined ? empty : sql`AND message_id < ${before}`} ORDER BY message_id DESC LIMIT ${limit}`)
+    ${before === undefined ? empty : sql`AND message_id < ${before}`} ${after === undefined ? empty : sql`AND message_id > ${after}`}
+    ORDER BY message_id ${after === undefined ? sql`DESC` : empty} LIMIT ${limit}`)
   return rows.map(({ id }) => id)
 }
 

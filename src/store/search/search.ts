@@ -31,7 +31,7 @@ export type Scope =
   | { readonly pages: Sight; readonly projectId: number | undefined; readonly filter: SearchFilter }
   | { readonly threadId: number }
 
-export interface Search {
+interface Search {
   readonly query: Query
   readonly scope: Scope
 }
@@ -55,7 +55,7 @@ export function listFound(db: Reader, { query, scope }: Search, finder: Finder):
 }
 
 /** How often each phrase stands in the beginning of a message. */
-export interface CountedText {
+interface CountedText {
   readonly id: number
   readonly subject: readonly number[]
   readonly body: readonly number[]
@@ -63,7 +63,7 @@ export interface CountedText {
   readonly length: number
 }
 
-export interface Counting {
+interface Counting {
   readonly ids: readonly number[]
   readonly scope: Scope
   readonly phrases: readonly Phrase[]

@@ -4,7 +4,7 @@ import type { Reader, Tx } from '../../db/port.ts'
 
 export type Right = 'read' | 'write'
 
-export interface NewGrant {
+interface NewGrant {
   uid: string
   threadId: number
   agentId: number
@@ -36,7 +36,7 @@ export function listGranters(
     WHERE thread_id = ${threadId} AND agent_id = ${agentId} AND expires_at > ${now}`)
 }
 
-export interface GrantRow {
+interface GrantRow {
   id: number
   uid: string
   thread_id: number

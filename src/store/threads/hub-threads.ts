@@ -2,7 +2,9 @@
 import sql, { empty, type Sql } from 'sql-template-tag'
 import { listed } from '../../db/dialect.ts'
 import type { Reader, Tx } from '../../db/port.ts'
+import { isContact } from '../contacts/contacts.ts'
 import { fromInbox, fromOutbox, fromUnread } from '../mail/boxes.ts'
+import type { Ending } from '../messages/deliveries.ts'
 import { agentsIn, readable, type Sight, seenThread, shownSubject, threadName } from '../visibility.ts'
 import { threadsCalled } from './mail-threads.ts'
 
@@ -23,7 +25,7 @@ const columns = sql`t.id, t.uid, t.project_id, t.name AS topic, t.status, t.next
 /** More threads of one name than this are not looked through. */
 const mostThreads = 20
 
-export interface Wanted {
+interface Wanted {
   key: string
   projectId: number
   /** An agent that may have been granted threads of other projects, or got blind copies there. */
@@ -62,19 +64,26 @@ export interface ViewRow {
   sender_id: number
   sender: string
   sender_project: number
+  /** 1 if the sender is a contact of the one who looks. */
+  contact: number
   reply_to: number | null
+  hops: number
   created_at: number
   attachments: string | null
   bytes: number
   /** Whether it came to the one who looks, who has not read it yet. */
   unread: number
+  /** How it left a mailbox unread, where it did. */
+  ended: Ending | null
 }
 
 /** A message as `ViewRow` has it, for an agent that looks, if there is one. */
-const viewColumns = (agentId = 0): Sql => sql`
-  m.id, m.seq, m.sender_id, a.name AS sender, a.project_id AS sender_project, m.reply_to, m.created_at, m.attachments,
+const viewColumns = (agentId = 0, now: number): Sql => sql`
+  m.id, m.seq, m.sender_id, a.name AS sender, a.project_id AS sender_project, m.reply_to, m.created_at, m.hops, m.attachments,
+  ${isContact({ reader: agentId, sender: sql`m.sender_id`, now })} AS contact,
   octet_length(m.body) AS bytes, (SELECT COUNT(*) FROM deliveries u
-    WHERE u.message_id = m.id AND u.recipient_id = ${agentId} AND u.read_at IS NULL) AS unread`
+    WHERE u.message_id = m.id AND u.recipient_id = ${agentId} AND u.read_at IS NULL) AS unread, (SELECT e.ended FROM deliveries e
+    WHERE e.message_id = m.id AND e.ended IS NOT NULL AND (e.kind <> 'bcc' OR e.recipient_id = ${agentId}) LIMIT 1) AS ended`
 
 interface Part {
   threadId: number
@@ -87,10 +96,10 @@ interface Part {
 export function listSeen(
   db: Reader,
   { threadId, sight, after }: Part,
-  { agentId, limit }: { agentId: number | undefined; limit: number },
+  { agentId, limit, now }: { agentId: number | undefined; limit: number; now: number },
 ): Promise<ViewRow[]> {
   return db.all<ViewRow>(sql`
-    SELECT ${viewColumns(agentId)}
+    SELECT ${viewColumns(agentId, now)}
     FROM messages m JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
     WHERE m.thread_id = ${threadId} AND m.seq > ${after} AND ${readable(sight)} ORDER BY m.seq LIMIT ${limit}`)
 }
@@ -111,7 +120,7 @@ export async function findSubject(db: Reader, threadId: number, sight: Sight): P
   return row?.subject ?? ''
 }
 
-export interface PartyRow {
+interface PartyRow {
   seq: number
   id: number
   name: string
@@ -193,7 +202,7 @@ export async function listThreadsOfAgent(
   return rows.map(({ thread_id }) => thread_id)
 }
 
-export interface StandRow {
+interface StandRow {
   last_id: number
   last_seq: number
 }
@@ -219,7 +228,7 @@ export async function countUnseen(
   return Number(row?.count ?? 0)
 }
 
-export interface CarrierRow {
+interface CarrierRow {
   id: number
   project_id: number
   attachments: string | null
@@ -248,7 +257,7 @@ export async function findPlaceOf(
   return row
 }
 
-export interface ReplyQuery {
+interface ReplyQuery {
   threadId: number
   /** The message that is answered, and its place. */
   messageId: number
@@ -258,15 +267,18 @@ export interface ReplyQuery {
   /** The agent that asked: its own messages are no answer. */
   notBy: number
   sight: Sight
+  now: number
 }
 
-/** The answers to a message, in order: those that name it, and of those asked also their next word in the thread. */
+/** The answers to a message, in order: those that name it, and of those asked also their next word in the thread. None that has expired. */
 export function listReplies(db: Reader, query: ReplyQuery): Promise<ViewRow[]> {
-  const { threadId, messageId, after, from, notBy, sight } = query
+  const { threadId, messageId, after, from, notBy, sight, now } = query
   const next = from.length === 0 ? empty : sql`OR (m.reply_to IS NULL AND m.sender_id IN ${listed(db, from)})`
   return db.all<ViewRow>(sql`
-    SELECT ${viewColumns(notBy)}
+    SELECT ${viewColumns(notBy, now)}
     FROM messages m JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
     WHERE m.thread_id = ${threadId} AND m.seq > ${after} AND m.sender_id <> ${notBy}
-      AND (m.reply_to = ${messageId} ${next}) AND ${readable(sight)} ORDER BY m.seq`)
+      AND (m.reply_to = ${messageId} ${next}) AND ${readable(sight)} AND NOT EXISTS (
+        SELECT 1 FROM deliveries e WHERE e.message_id = m.id AND e.recipient_id = ${notBy} AND e.ended IS NOT NULL)
+    ORDER BY m.seq`)
 }

@@ -33,7 +33,7 @@ export interface ToldRow {
   created_at: number
 }
 
-export interface ToldQuery {
+interface ToldQuery {
   threadId: number
   sight: ProjectSight
   /** Whether the thread is another project's, which shows some of it to the one that looks. */
@@ -69,7 +69,7 @@ export function listTold(db: Reader, query: ToldQuery): Promise<ToldRow[]> {
     ORDER BY ${guest ? sql`g.message_id` : sql`m.seq`} ${direction} LIMIT ${limit}`)
 }
 
-export interface WriterRow {
+interface WriterRow {
   name: string
   project_id: number
   messages: number
@@ -83,7 +83,7 @@ export async function listWriters(db: Reader, thread: Inside): Promise<WriterRow
   return rows.map((row) => ({ ...row, messages: Number(row.messages) }))
 }
 
-export interface OpenRecipientRow {
+interface OpenRecipientRow {
   message_id: number
   name: string
   project_id: number

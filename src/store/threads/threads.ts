@@ -2,7 +2,7 @@
 import sql, { empty, type Sql } from 'sql-template-tag'
 import type { Reader, Tx } from '../../db/port.ts'
 
-export interface NewThread {
+interface NewThread {
   uid: string
   projectId: number
   /** Its name in mail. */
@@ -53,7 +53,7 @@ async function first(db: Reader, query: Sql): Promise<TopicRow | undefined> {
   return row
 }
 
-export interface NewTopic {
+interface NewTopic {
   uid: string
   projectId: number
   name: string

@@ -16,7 +16,7 @@ export async function insertCursor(tx: Tx, threadId: number, agentId: number, no
     ON CONFLICT (thread_id, agent_id) DO NOTHING`)
 }
 
-export interface CursorMove {
+interface CursorMove {
   threadId: number
   agentId: number
   lastSeq: number
@@ -62,7 +62,7 @@ export async function updateNotWaiting(tx: Tx, threadId: number, agentId: number
   await tx.all(sql`UPDATE cursors SET waiting_until = NULL WHERE thread_id = ${threadId} AND agent_id = ${agentId}`)
 }
 
-export interface PeerRow {
+interface PeerRow {
   name: string
   last_seq: number
   seen_at: number

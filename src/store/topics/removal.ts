@@ -21,7 +21,7 @@ export async function listDeletedThreads(db: Reader): Promise<number[]> {
   return rows.map(({ id }) => id)
 }
 
-export interface Part {
+interface Part {
   threadId: number
   /** Only messages older than this `seq`: PostgreSQL would else step over the removed ones again. */
   before: number

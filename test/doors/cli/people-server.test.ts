@@ -80,9 +80,18 @@ verifies(
     await writeFile(join(away.storage, '.parley', 'credentials.json'), JSON.stringify({ servers }))
     const own = await run('inbox', '--agent', 'bob')
     expect(own.messages).toMatchObject([{ from: 'ann', excerpt: 'quiet' }])
+    // An agent answers as itself; to begin, it has the tools of its client. The help says so too.
+    const answered = await run('reply', String(own.messages[0].id), 'loud', '--agent', 'bob')
+    expect(await mailbox(parley(), 'ann', { headers: { authorization: `Bearer ${ann}` } }).check()).toMatchObject({
+      from: 'bob',
+      content: 'loud',
+    })
+    expect(answered.message_id).toBeGreaterThan(own.messages[0].id)
+    expect(await printedBy(away, ['reply', '--help'])).toContain('--agent')
+    expect(await printedBy(away, ['send', '--help'])).not.toContain('--agent')
     expect(await parleyCommand(away, ['send', 'ann', 'x', '--agent', 'bob'], { env })).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/^This is for people/),
+      code: 2,
+      stderr: expect.stringMatching(/^error: unknown option '--agent'/),
     })
     expect(await parleyCommand(away, ['inbox', '--agent', 'eve'], { env })).toMatchObject({
       code: 1,
@@ -90,6 +99,22 @@ verifies(
     })
   },
 )
+
+verifies('cli.people.stored-key', 'the only key that is held is used, and that is said', async () => {
+  const away = { storage: await temporaryFolder() }
+  const { key } = JSON.parse(await printedBy(parley(), ['keys', 'create', 'joe', '--json']))
+  await mkdir(join(away.storage, '.parley'))
+  const joe = { key, project: 'commons', door: 'mailbox', mailPath: '/mcp' }
+  const servers = { [parley().url]: { joe } }
+  await writeFile(join(away.storage, '.parley', 'credentials.json'), JSON.stringify({ servers }))
+  const at = ['--server', parley().url]
+  expect(await parleyCommand(away, ['inbox', '--json', ...at])).toMatchObject({
+    code: 0,
+    stderr: `As the agent joe, with the key that \`parley join\` stored for ${parley().url}.\n`,
+  })
+  // A person who names the agent knows it.
+  expect(await parleyCommand(away, ['inbox', '--json', ...at, '--agent', 'joe'])).toMatchObject({ code: 0, stderr: '' })
+})
 
 verifies(
   ['cli.people.meant', 'cli.people.server'],
@@ -160,5 +185,19 @@ verifies('cli.people.light', 'status and the commands by a server load no core a
       [],
     ])
     expect([...libraries].filter((name) => /^(zod|pg|fastify|sql-template-tag|node:sqlite)/.test(name))).toEqual([])
+  }
+})
+
+verifies('cli.people.quick', 'Commands beside the store load neither MCP, nor schemas, nor tables of Unicode', () => {
+  const store = ['src/app/open.ts', 'src/app/own-caller.ts', 'src/doors/people/store-desk.ts', 'src/app/other-store.ts']
+  const commands = ['agents', 'inbox', 'reading', 'watch', 'writing'].map((name) => `src/doors/cli/people/${name}.ts`)
+  for (const entry of [...store, ...commands, 'src/doors/cli/serving/status.ts']) {
+    const { files, libraries } = loadedBy(entry)
+    // An import of node:http by name loads fetch and WebSocket with it: 30 ms.
+    const heavy = [...libraries].filter((name) =>
+      /^(zod|pg|fastify|@modelcontextprotocol|string-width|node:http)/.test(name),
+    )
+    expect([entry, heavy]).toEqual([entry, []])
+    expect([...files].filter((file) => /\/src\/doors\/mcp\/(protocol|http|stdio)\//.test(file))).toEqual([])
   }
 })

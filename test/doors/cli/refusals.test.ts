@@ -72,7 +72,10 @@ verifies('cli.topics.errors', 'wrong usage is exit code 2, other errors 1, help 
   const others: [string[], RegExp][] = [
     [['show', 'nope'], /^There is no topic "nope"\.\n`parley topics list --status all` lists [^\n]*\n$/],
     [['watch', 'nope'], /^There is no topic "nope"\.\n/],
-    [['list', '--project', 'nope'], /^There is no project "nope"\.\nThere are: .*`parley list-projects`/],
+    [
+      ['list', '--project', 'nope'],
+      /^There is no project "nope"\.\nThe nearest: .*`parley list-projects` lists all projects\.\n$/,
+    ],
   ]
   await Promise.all(others.map(async ([args, says]) => expect(await fails(...args)).toMatchObject(outcome(1, says))))
   expect(await topics('send', '--help')).toMatch(/Usage: parley topics send [\s\S]*Examples:\n {2}parley topics send /)

@@ -55,6 +55,7 @@ describe('A thread', () => {
           message_id: Number(thread),
           seq: 1,
           from: alice,
+          trust: 'project',
           text: 'first line\nmore',
           reply_to: null,
           created_at: expect.any(String),

@@ -1,7 +1,8 @@
 /** The inbox and receipts of the mail door. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type Desk, type InboxAnswer, newDesk } from '../../support/mail.ts'
-import { mailbox, shareServer } from '../../support/parley.ts'
+import { hubDoorOf } from '../../support/hub-door.ts'
+import { connectMail, type Desk, type InboxAnswer, newDesk, newProject } from '../../support/mail.ts'
+import { eras, mailbox, shareServer } from '../../support/parley.ts'
 import { noise, uriOf } from '../../support/pictures.ts'
 import { verifies } from '../../support/verifies.ts'
 
@@ -18,6 +19,31 @@ describe('The inbox', () => {
     expect((await desk.inbox('BlueLake')).map(({ subject }) => subject)).toEqual(['three', 'two', 'one'])
     expect((await desk.inbox('BlueLake', { limit: 2 })).map(({ subject }) => subject)).toEqual(['three', 'two'])
     expect(await desk.inbox('BlueLake')).toMatchObject([{ read_ts: null }, { read_ts: null }, { read_ts: null }])
+  })
+
+  verifies('all.trust.doors', 'at the mail door, the hub and the mailbox', async () => {
+    const elsewhere = newProject()
+    for (const era of eras) {
+      const door = await connectMail(parley(), era)
+      await door.call('register_agent', { project_key: elsewhere, program: 'test', model: 'none', name: 'RedFox' })
+      const reader = `reader-${era}`
+      await mailbox(parley(), `peer-${era}`).send(reader, 'from the common project')
+      await door.call('send_message', {
+        project_key: elsewhere,
+        sender_name: 'RedFox',
+        to: [`${reader}@commons`],
+        subject: 'Plan',
+        body_md: 'from elsewhere',
+      })
+      const inbox = { project_key: 'commons', agent_name: reader }
+      expect(await door.call('fetch_inbox', inbox)).toMatchObject([{ trust: 'stranger' }, { trust: 'project' }])
+      const [, first] = await door.call<{ id: number }[]>('fetch_inbox', inbox)
+      const thread = await hubDoorOf(parley(), reader).thread(String(first?.id))
+      expect(thread.messages).toMatchObject([{ trust: 'project' }])
+      await mailbox(parley(), `peer-${era}`).send(reader, 'again')
+      expect(await mailbox(parley(), reader).check()).toMatchObject({ from: 'RedFox', trust: 'stranger' })
+      expect(await mailbox(parley(), reader).check()).not.toHaveProperty('trust')
+    }
   })
 
   verifies('mail.inbox.since', 'since_ts shows only what came after it', async () => {

@@ -44,6 +44,7 @@ describe('Sending', () => {
         read_ts: null,
         ack_ts: null,
         attachments: [],
+        trust: 'project',
       }
       expect(await desk.inbox('BlueLake')).toEqual([{ ...expected, kind: 'to' }])
       expect(await desk.inbox('RedStone', { include_bodies: true })).toEqual([

@@ -91,7 +91,7 @@ describe.each(eras)('In %s', (era) => {
           code: 'INVALID_ARGUMENT',
           message: expect.stringContaining('there is no broadcast'),
           hint: expect.stringMatching(
-            /^Name each recipient. Active agents: (RedStone, BlueLake|BlueLake, RedStone)\. list_agents/,
+            /^Name each recipient. Active agents: (RedStone, BlueLake|BlueLake, RedStone)\. Everybody in the project is all:project; .* list_agents/,
           ),
         })
     await expect(desk.reply(message_id, 'BlueLake', { to: ['all'] })).rejects.toMatchObject({

@@ -26,7 +26,7 @@ function build(): Server {
   server.setRequestHandler('resources/list', () => ({ resources: service.lists.resources }) as never)
   server.setRequestHandler(
     'resources/templates/list',
-    () => ({ resourceTemplates: service.lists.resourceTemplates }) as never,
+    () => ({ resourceTemplates: service.templates('nothing') }) as never,
   )
   server.setRequestHandler('resources/read', ({ params }) => {
     if (params.uri !== 'test://static') throw new ResourceNotFoundError(params.uri)

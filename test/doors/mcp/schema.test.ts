@@ -99,7 +99,7 @@ test('a door that is terse advertises no bounds of texts, and results one level 
   })
   const terse = JSON.stringify(advertise(tool({ input, output }), true))
   expect(terse).toContain('"n_th":{"type":"integer","default":4,"maximum":8}')
-  for (const word of ['pattern', 'maxLength', 'minItems', 'maxItems', 'minimum', '"n"'])
+  for (const word of ['pattern', 'maxLength', 'minItems', 'maxItems', 'minimum', '"n"', 'additionalProperties'])
     expect(terse).not.toContain(word)
   const listed = advertise(tool({ output: z.array(output), wrapped: true }), true)
   expect(listed).toMatchObject({ outputSchema: { properties: { result: { items: { properties: fields } } } } })

@@ -5,6 +5,7 @@ import { local, operator } from '../../../src/core/access/callers.ts'
 import { callerOfKey } from '../../../src/core/access/keys.ts'
 import { createKey, revokeKeys, rotateKey } from '../../../src/core/agents/keys.ts'
 import { registerOwned } from '../../../src/core/agents/owned.ts'
+import { createClientAddress } from '../../../src/doors/http/client-address.ts'
 import { mountSockets } from '../../../src/doors/post/sockets/mount.ts'
 import { TestClock } from '../../support/clock.ts'
 import { eachEngine } from '../../support/engines.ts'
@@ -20,6 +21,7 @@ eachEngine('A socket of the post door', (open) => {
     const clock = new TestClock()
     const hub = await openTestHub(await (await open()).connect(), { clock })
     const app = Fastify()
+    app.decorate('clientAddress', createClientAddress([]))
     const options = { guard: () => true, callerOfKey: (key: string) => callerOfKey(hub, key) }
     mountSockets(app, hub, { ...options, pingMs: 30_000, timeoutMs: 60_000 })
     const url = await app.listen({ port: 0, host: '127.0.0.1' })

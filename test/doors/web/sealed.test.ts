@@ -94,6 +94,7 @@ const addresses = ({ slug, sealed }: Pages): Record<string, string[]> => ({
   '/mail': ['/mail', '/mail?importance=urgent', '/mail?unread=1', '/mail?from=IronGate', `/mail?project=${slug}`],
   '/mail/unified-inbox': ['/mail/unified-inbox', `/mail/unified-inbox?project=${slug}`],
   '/mail/projects': ['/mail/projects'],
+  '/mail/agents': ['/mail/agents'],
   '/mail/attention': ['urgent', 'unread', 'ack-required', 'ack-overdue'].map((view) => `/mail/attention?view=${view}`),
   '/mail/search': searches.map((query) => `/mail/search?${query}`),
   // No mail is on it, and it is closed to these: test/machines/public-url.test.ts.

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { HubError } from '../../../base/errors.ts'
 import { local } from '../../../core/access/callers.ts'
 import { describeGuard, type Installation, installGuard } from '../../../core/leases/guard.ts'
-import { examples, newCommand, type Open, outJson, tellingPeople, withHub } from '../commands.ts'
+import { examples, newCommand, type Open, outJson, projectTyped, tellingPeople, withHub } from '../commands.ts'
 import { UsageError } from '../failures.ts'
 import { harmlessLine } from '../terminal/harmless.ts'
 import type { Screen } from '../terminal/screen.ts'
@@ -100,7 +100,11 @@ export function guardCommand(open: Open, steering: GuardSteering, screen: Screen
     .command('check')
     .description('check staged files, as the guard does; exit code 1 if others have reserved some of them')
     .argument('[code_repo_path]', 'a checkout of the repository', '.')
-    .option('--project <slug or key>', 'the project whose reservations count, where no guard is installed')
+    .option(
+      '--project <slug or key>',
+      'the project whose reservations count, where no guard is installed',
+      projectTyped,
+    )
     .action((path: string, { project }: { project?: string }) =>
       tellingPeople(screen, async () => {
         const folder = resolve(path)

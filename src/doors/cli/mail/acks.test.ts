@@ -86,6 +86,7 @@ eachEngine('acks', (open) => {
           created_ts: '2026-01-01T01:00:00.000Z',
           read_ts: null,
           ack_ts: null,
+          trust: 'project',
         },
       ],
     })

@@ -5,17 +5,17 @@ import { needAgent } from '../../../core/agents/agents.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { listInbox, type Received } from '../../../core/mail/inbox.ts'
 import { needProject } from '../../../core/projects/projects.ts'
-import { parseAddress } from '../../words/fields.ts'
+import { parseAddress } from '../../words/addresses.ts'
 import { address, toDelivery, toEnvelope } from '../../words/mail.ts'
 import {
   atLeast,
   callerOf,
   examples,
-  higherLimit,
-  moreWords,
   newCommand,
   type Open,
-  outJson,
+  ofProject,
+  outList,
+  projectTyped,
   withHub,
   withJson,
 } from '../commands.ts'
@@ -44,11 +44,9 @@ export function acksCommand(open: Open, ttlMinutes: () => number, screen: Screen
 
   const command = (name: string, description: string, ...options: string[]): Command =>
     withOptions(
-      acks.command(name).description(description),
+      ofProject(acks.command(name).description(description)).argument('<agent>', 'the name of the agent'),
       ...['', ...options].map((one) => `acks ${name} backend BlueLake${one}`),
     )
-      .argument('<project>', 'its slug, with or without its hash, or its key')
-      .argument('<agent>', 'the name of the agent')
 
   const run = (wish: Wish): Promise<void> =>
     withHub(open, screen, async (hub) => show(hub, await callerOf(open, hub), screen, wish))
@@ -81,7 +79,7 @@ export function acksCommand(open: Open, ttlMinutes: () => number, screen: Screen
 export function listAcksCommand(open: Open, screen: Screen): Command {
   const command = newCommand('list-acks', screen)
     .description('list the messages that an agent has not acknowledged, as `acks pending` does')
-    .requiredOption('--project <slug or key>', 'the project of the agent')
+    .requiredOption('--project <slug or key>', 'the project of the agent', projectTyped)
     .requiredOption('--agent <name>', 'the name of the agent')
   return withOptions(command, 'list-acks --project backend --agent BlueLake --limit 10').action((options: Wish) =>
     withHub(open, screen, async (hub) => show(hub, await callerOf(open, hub), screen, options)),
@@ -98,12 +96,8 @@ function minutes(given: string): number {
 }
 
 /** Nothing is marked as read by it, and the agent does not count as active. */
-async function show(
-  hub: Hub,
-  caller: Caller,
-  screen: Screen,
-  { project: slugOrKey, agent: called, olderThan, limit, json }: Wish,
-): Promise<void> {
+async function show(hub: Hub, caller: Caller, screen: Screen, options: Wish): Promise<void> {
+  const { project: slugOrKey, agent: called, olderThan, limit } = options
   const { slug: project } = await needProject(hub, local, slugOrKey)
   const [name, home] = parseAddress(called)
   const { name: agent } = await needAgent(hub, local, project, name)
@@ -117,15 +111,15 @@ async function show(
       ...(olderThan && { until: Math.floor(now - olderThan.minutes * 60_000), oldestFirst: true }),
     },
   )
-  if (json) {
-    const threshold = olderThan && { [olderThan.called]: olderThan.minutes }
-    const answer = { project, agent, ...threshold, count: messages.length, ...moreWords(more, higherLimit) }
-    const shown = messages.map((message) => ({ ...toEnvelope(message), ...toDelivery(message) }))
-    return outJson(screen, { ...answer, messages: shown })
-  }
-  if (messages.length === 0 && screen.tty) return screen.note(nothing(agent, olderThan?.minutes))
-  await screen.out(tableOf(messages, screen, now))
-  if (more) await screen.note(higherLimit)
+  const threshold = olderThan && { [olderThan.called]: olderThan.minutes }
+  const shown = messages.map((message) => ({ ...toEnvelope(message), ...toDelivery(message) }))
+  return outList(screen, options, {
+    document: { project, agent, ...threshold, count: messages.length, messages: shown },
+    count: messages.length,
+    hasMore: more,
+    none: nothing(agent, olderThan?.minutes),
+    table: () => tableOf(messages, screen, now),
+  })
 }
 
 function nothing(agent: string, minutes: number | undefined): string {

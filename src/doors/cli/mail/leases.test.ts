@@ -65,7 +65,7 @@ eachEngine('file_reservations', (open) => {
       ['src/**', 'active', '2026-01-01T01:00:00.000Z'],
     ])
     const { out, err } = await run(['active', slug, '--limit', '1'])
-    expect([out.split('\n').length, err]).toEqual([3, 'There are more than these 1: --limit shows more.\n'])
+    expect([out.split('\n').length, err]).toEqual([3, 'There are more: --limit shows them.\n'])
   })
 
   verifies('cli.leases.list', 'shows what expires soon, the next first', async () => {

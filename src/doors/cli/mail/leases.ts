@@ -12,11 +12,11 @@ import { ago, hence, iso } from '../../words/times.ts'
 import {
   atLeast,
   examples,
-  higherLimit,
-  moreWords,
   newCommand,
   type Open,
+  ofProject,
   outJson,
+  outList,
   withHub,
   withJson,
 } from '../commands.ts'
@@ -42,10 +42,7 @@ export function leasesCommand(open: Open, screen: Screen): Command {
 
   const command = (name: string, description: string, ...shown: string[]): Command =>
     withJson(
-      reservations
-        .command(name)
-        .description(description)
-        .argument('<project>', 'its slug, with or without its hash, or its key'),
+      ofProject(reservations.command(name).description(description)),
       ...shown.map((line) => `file_reservations ${name} ${line}`),
     )
   const listing = (name: string, description: string, ...shown: string[]): Command =>
@@ -60,10 +57,14 @@ export function leasesCommand(open: Open, screen: Screen): Command {
     withHub(open, screen, async (hub) => {
       const { slug: project } = await needProject(hub, local, slugOrKey)
       const found = await find(hub)
-      if (options.json) return outJson(screen, toDocument(project, found))
-      if (found.leases.length === 0 && screen.tty) return screen.note(`${none} in ${project}.`)
-      await screen.out(toTable(found, screen))
-      if (found.hasMore) await screen.note(`There are more than these ${options.limit}: --limit shows more.`)
+      const { leases, hasMore } = found
+      return outList(screen, options, {
+        document: { project, file_reservations: leases.map(toReservation), count: leases.length },
+        count: leases.length,
+        hasMore,
+        none: `${none} in ${project}.`,
+        table: () => toTable(found, screen),
+      })
     })
 
   listing('list', 'list reservations, the newest first', 'backend', '/srv/code/backend --no-active-only --json')
@@ -130,14 +131,6 @@ function namingCommand(error: unknown): never {
 const toFreed = (freed: readonly Freed[]) => ({
   released: freed.length,
   file_reservations: freed.map(({ id, agent, pattern, told }) => ({ id, agent, path_pattern: pattern, told })),
-})
-
-/** The words of the mail door. */
-const toDocument = (project: string, { leases, hasMore }: Found) => ({
-  project,
-  file_reservations: leases.map(toReservation),
-  count: leases.length,
-  ...moreWords(hasMore, higherLimit),
 })
 
 function toTable({ leases, now }: Found, screen: Screen): string {

@@ -6,7 +6,7 @@ import { count, size } from '../terminal/phrases.ts'
 import type { Screen } from '../terminal/screen.ts'
 
 /** The store of an installation, as far as this command needs it. */
-export interface Clearing {
+interface Clearing {
   survey(): Promise<Surveyed>
   /** Throws while another process has the store open. */
   needUnused(): Promise<void>

@@ -17,6 +17,10 @@ export interface InitOptions {
   readonly user?: boolean
   readonly here?: boolean
   readonly allow?: boolean
+  /** False: no hooks. */
+  readonly hooks?: boolean
+  /** Gemini's turn is held open until there is mail. */
+  readonly hold?: boolean
   readonly uninstall?: boolean
 }
 
@@ -60,11 +64,17 @@ export const initCommand = (initialising: Initialising, screen: Screen): Command
       .option('--here', 'for this repository alone; no file that git shares, but AGENTS.md (default in a repository)')
       .option('--user', 'for all folders of this user (default elsewhere)')
       .option('--allow', "let the client call Parley's tools without asking")
+      .option('--no-hooks', 'without the hooks that tell an agent of mail and wake it')
+      .option(
+        '--hold',
+        'Gemini CLI outside of tmux: hold the end of a turn until there is mail (what you type waits for Esc)',
+      )
       .option('--dry-run', 'print the difference, and touch nothing')
       .option('--uninstall', 'take out what init has put in')
       .option('--yes', 'do not ask'),
     'init',
     'init claude codex --agent GreenCastle',
+    'init gemini --no-hooks',
     'init --user --dry-run',
     'init --uninstall',
   ).action((clients: string[], flags: Flags) =>

@@ -14,7 +14,17 @@ import {
 import { longestDays, readDuration } from '../../words/durations.ts'
 import { joinLine, toInvitation, toInvited } from '../../words/invitations.ts'
 import { iso } from '../../words/times.ts'
-import { atLeast, higherLimit, moreWords, newCommand, type Open, outJson, withHub, withJson } from '../commands.ts'
+import {
+  atLeast,
+  higherLimit,
+  moreWords,
+  newCommand,
+  type Open,
+  outJson,
+  projectTyped,
+  withHub,
+  withJson,
+} from '../commands.ts'
 import { word } from '../terminal/harmless.ts'
 import { when } from '../terminal/phrases.ts'
 import type { Screen } from '../terminal/screen.ts'
@@ -46,7 +56,7 @@ export const inviteCommand = (open: Open, reach: () => Reach, screen: Screen): C
     newCommand('invite', screen)
       .description('print one line that gives the owner of an agent its key, once; the agent need not exist yet')
       .argument('<agent>', 'its name')
-      .option('--project <slug or key>', `the project of the agent (default: ${commons})`)
+      .option('--project <slug or key>', `the project of the agent (default: ${commons})`, projectTyped)
       .addOption(
         new Option('--door <door>', 'the door that it will use (default: mail with --project, else mailbox)').choices(
           invitedDoors,
@@ -110,7 +120,7 @@ export function invitationsCommand(open: Open, screen: Screen): Command {
       .command('revoke')
       .description('end the invitation of an agent: its link stops working')
       .argument('<agent>', 'its name')
-      .option('--project <slug or key>', `the project of the agent (default: ${commons})`),
+      .option('--project <slug or key>', `the project of the agent (default: ${commons})`, projectTyped),
     'invitations revoke bob',
   ).action((name: string, { project = commons, json }: { project?: string; json?: boolean }) =>
     withHub(open, screen, async (hub) => {

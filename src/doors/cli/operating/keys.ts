@@ -4,9 +4,19 @@ import { limits } from '../../../base/limits.ts'
 import { commons } from '../../../base/names.ts'
 import { operator } from '../../../core/access/callers.ts'
 import { createKey, type Key, listAllKeys, listKeys, revokeKeys, rotateKey } from '../../../core/agents/keys.ts'
-import { parseAddress } from '../../words/fields.ts'
+import { parseAddress } from '../../words/addresses.ts'
 import { iso } from '../../words/times.ts'
-import { atLeast, higherLimit, moreWords, newCommand, type Open, outJson, withHub, withJson } from '../commands.ts'
+import {
+  atLeast,
+  higherLimit,
+  moreWords,
+  newCommand,
+  type Open,
+  outJson,
+  projectTyped,
+  withHub,
+  withJson,
+} from '../commands.ts'
 import { word } from '../terminal/harmless.ts'
 import { when } from '../terminal/phrases.ts'
 import type { Screen } from '../terminal/screen.ts'
@@ -32,7 +42,7 @@ export function keysCommand(open: Open, screen: Screen): Command {
         .command(name)
         .description(description)
         .argument(name === 'list' ? '[agent]' : '<agent>', 'its name; without --project also name@project')
-        .option('--project <slug or key>', `the project of the agent (default: ${commons})`),
+        .option('--project <slug or key>', `the project of the agent (default: ${commons})`, projectTyped),
       ...shown.map((line) => `keys ${name} ${line}`.trimEnd()),
     )
 

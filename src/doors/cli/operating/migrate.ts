@@ -4,13 +4,13 @@ import { newCommand, outJson, tellingPeople, withJson } from '../commands.ts'
 import { harmlessLine } from '../terminal/harmless.ts'
 import type { Screen } from '../terminal/screen.ts'
 
-export interface Migrated {
+interface Migrated {
   /** Without its password. */
   readonly database: string
   readonly applied: readonly { readonly id: number; readonly name: string }[]
 }
 
-export interface MigrateWish {
+interface MigrateWish {
   readonly acceptLoss?: boolean
 }
 

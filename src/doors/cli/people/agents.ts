@@ -15,14 +15,30 @@ type Agent = Directory['agents'][number]
 
 interface View {
   readonly columns: Columns
-  /** The values before the last column, which says when the agent was active. */
+  /** The values before the column that says when the agent was active, and behind it. */
   readonly row: (agent: Agent) => string[]
+  readonly more?: (agent: Agent) => string[]
   readonly none: string
 }
 
 const activity: View = {
-  columns: { agent: 'left', project: 'shrinks', task: 'shrinks', unread: 'right', 'last active': 'left' },
-  row: ({ name, project, task_description, unread_count }) => [name, project, task_description, String(unread_count)],
+  columns: {
+    agent: 'left',
+    project: 'shrinks',
+    roles: 'shrinks',
+    task: 'shrinks',
+    unread: 'right',
+    'last active': 'left',
+    reach: 'shrinks',
+  },
+  row: ({ name, project, roles = [], task_description, unread_count }) => [
+    name,
+    project,
+    roles.join(', '),
+    task_description,
+    String(unread_count),
+  ],
+  more: ({ reach }) => [reach?.text ?? ''],
   none: 'Nobody was active in that time. `parley agents` lists everybody; --within looks further back.',
 }
 
@@ -48,7 +64,7 @@ const directory: View = {
 }
 
 export function whoCommand(open: OpenDesk, screen: Screen): Command {
-  const says = 'show who was active lately and at what, the latest first'
+  const says = 'show who was active lately, at what, and how each is reached; the latest first'
   const command = peoplesCommand('who', says, screen, '', '--project backend --within 1440')
   command.option('--within <minutes>', 'only those active within this time', atLeast(1), 60)
   return listing(command, open, { screen, view: activity })
@@ -74,6 +90,7 @@ const listing = (command: Command, open: OpenDesk, { screen, view }: { screen: S
       const rows = agents.map((agent) => [
         ...view.row(agent),
         agent.last_active_ts === null ? 'never' : when(screen, Date.parse(agent.last_active_ts), now),
+        ...(view.more?.(agent) ?? []),
       ])
       await screen.out(table(view.columns, rows, screen))
       if (has_more) await screen.note(higherLimit)

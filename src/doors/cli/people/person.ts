@@ -1,7 +1,7 @@
 /** The common part of the commands with which people read and write: by the store on this machine, or by a server. */
 import { type Command, InvalidArgumentError } from 'commander'
 import { type Desk, mostListed } from '../../words/desk.ts'
-import { atLeast, newCommand, tellingPeople, withJson } from '../commands.ts'
+import { atLeast, newCommand, projectTyped, tellingPeople, withJson } from '../commands.ts'
 import type { Screen } from '../terminal/screen.ts'
 
 export interface Where {
@@ -37,19 +37,29 @@ export const atDesk = (
 
 /** The lines of the help begin with the name of the command. */
 export const peoplesCommand = (name: string, says: string, screen: Screen, ...shown: string[]): Command =>
+  asAgent(personsCommand(name, says, screen, ...shown))
+
+/** The same for a command that no agent may use. */
+export const personsCommand = (name: string, says: string, screen: Screen, ...shown: string[]): Command =>
   withJson(
-    ofServer(newCommand(name, screen).description(says)),
+    atServer(newCommand(name, screen).description(says)),
     ...shown.map((line) => `${name} ${line}`.trimEnd()),
     `${name} ${shown[0] ?? ''}`.trimEnd().concat(' --server https://parley.example'),
   )
 
-export const ofServer = (command: Command): Command =>
-  command
-    .option('--server <url>', 'ask this server instead of the store on this machine (PARLEY_SERVER)')
-    .option('--agent <name>', 'with --server: as the agent whose key `parley join` has stored, instead of as a person')
+export const ofServer = (command: Command): Command => asAgent(atServer(command))
+
+const atServer = (command: Command): Command =>
+  command.option('--server <url>', 'ask this server instead of the store on this machine (PARLEY_SERVER)')
+
+const asAgent = (command: Command): Command =>
+  command.option(
+    '--agent <name>',
+    'with --server: as the agent whose key `parley join` has stored, instead of as a person',
+  )
 
 export const ofProject = (command: Command, says = 'only this project'): Command =>
-  command.option('--project <slug or key>', says)
+  command.option('--project <slug or key>', says, projectTyped)
 
 export const atMost = (command: Command, usual: number): Command =>
   command.option(

@@ -1,6 +1,7 @@
 /** `parley read` and `parley search`: one message whole, and messages by their words. */
 import type { Command } from 'commander'
 import { isReserved } from '../../../base/names.ts'
+import { ownWords } from '../../../base/preamble.ts'
 import { addressIn } from '../../words/addresses.ts'
 import type { Letter, SearchWish } from '../../words/desk.ts'
 import { atLeast, outJson } from '../commands.ts'
@@ -36,11 +37,11 @@ function asText(letter: Letter, screen: Screen, now: number): string {
       .map((one) => `${address(one)} (${one.state})`)
       .join(', ')
   const others = letter.thread.filter(({ id }) => id !== letter.id).map(({ id }) => `#${id}`)
-  const isPerson = isReserved(letter.from.split('@', 1)[0] ?? '')
+  const sender = letter.from.split('@', 1)[0] ?? ''
   return [
     ...line('Message', `#${letter.id}`),
     ...line('Subject', letter.subject),
-    ...line('From', `${letter.from}${isPerson ? ' (a person)' : ''}`),
+    ...line('From', `${letter.from}${isReserved(sender) ? ' (a person)' : ''}`),
     ...line('To', states('to')),
     ...line('Cc', states('cc')),
     ...line('Bcc', states('bcc')),
@@ -56,7 +57,7 @@ function asText(letter: Letter, screen: Screen, now: number): string {
     '\n',
     letter.sealed === true
       ? "All agents of this message hold keys: the pages show it to whoever has the operator's token.\n"
-      : bodyText(letter.body_md, screen),
+      : bodyText(ownWords(sender, letter.body_md), screen),
   ].join('')
 }
 

@@ -5,7 +5,7 @@ import { atLeast, outJson } from '../commands.ts'
 import { harmlessLine } from '../terminal/harmless.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { typedText } from '../terminal/typed.ts'
-import { atDesk, type OpenDesk, ofProject, peoplesCommand, type Where } from './person.ts'
+import { atDesk, type OpenDesk, ofProject, peoplesCommand, personsCommand, type Where } from './person.ts'
 
 interface Sending extends Where {
   readonly subject?: string
@@ -20,7 +20,7 @@ const typed = (command: Command): Command =>
 export function sendCommand(open: OpenDesk, screen: Screen): Command {
   const says = 'write to agents as the human overseer, with the preamble that asks them to put it first'
   const lines = ['BlueLake "Please stop and read #12."', 'BlueLake,Ann@frontend --subject "Stop" < notes.md']
-  const command = peoplesCommand('send', says, screen, ...lines)
+  const command = personsCommand('send', says, screen, ...lines)
     .argument('<to>', 'an agent, or Name@project; several with commas between them')
     .option('--subject <text>', 'the subject (default: the first line of the message)')
     .option('--thread <id>', 'the thread to write into')
@@ -38,12 +38,14 @@ export function sendCommand(open: OpenDesk, screen: Screen): Command {
       }
       for (const { recipient, message } of receipt.blocked)
         await screen.note(harmlessLine(`${recipient} did not get it: ${message}`))
+      if (receipt.note !== undefined) await screen.note(harmlessLine(receipt.note))
     }),
   )
 }
 
 export function replyCommand(open: OpenDesk, screen: Screen): Command {
-  const says = 'answer a message as the human overseer, to all who take part in its thread'
+  const says =
+    'answer a message as the human overseer, to all who take part in its thread; with --agent as that agent, to its sender'
   const command = peoplesCommand('reply', says, screen, '12 "Go ahead."', '12 < answer.md').argument(
     '<id>',
     'the number of the message, as it is listed',

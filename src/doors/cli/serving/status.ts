@@ -1,5 +1,6 @@
 /** `parley status` and `parley stop`: the servers that run on this store. */
 import { type Command, CommanderError } from 'commander'
+import type { WaitingList } from '../../words/desk.ts'
 import { newCommand, outJson, tellingPeople, withJson } from '../commands.ts'
 import { harmlessLine } from '../terminal/harmless.ts'
 import { count, size } from '../terminal/phrases.ts'
@@ -21,6 +22,8 @@ export interface Status {
   readonly bytes?: number
   /** Messages that their recipients have not read; undefined where no server is there to ask. */
   readonly unread?: number
+  /** The agents that wait for mail, or are woken when some comes; undefined where no server is there to ask. */
+  readonly agents?: WaitingList['agents']
   readonly clients: readonly { readonly client: string; readonly scope: string }[]
 }
 
@@ -42,19 +45,40 @@ export const statusCommand = (statusOf: () => Promise<Status>, screen: Screen): 
     }),
   )
 
-function asText({ version, servers, store, bytes, unread, clients }: Status): string {
-  const lines = servers.map(({ url, pid, version: own, ready, waiting }) => [
+function asText({ version, servers, store, bytes, unread, agents, clients }: Status): string {
+  const lines = servers.map(({ url, pid, version: own, ready }) => [
     ready ? 'running' : 'not ready',
-    `${url} (process ${pid}${own === version ? '' : `, version ${own}`})${waiting === undefined ? '' : `, ${waiting} ${waiting === 1 ? 'call waits' : 'calls wait'}`}`,
+    `${url} (process ${pid}${own === version ? '' : `, version ${own}`})`,
   ])
   const rows = [
     ...(lines.length === 0 ? [['not running', 'Start it with `parley serve --detach`.']] : lines),
     ['version', version],
     ['store', bytes === undefined ? store : `${store}, ${size(bytes)}`],
+    ...(agents === undefined ? [] : [['agents', agentsText(agents)]]),
     ...(unread === undefined ? [] : [['unread', count(unread, 'message')]]),
     ['clients', clientsText(clients)],
   ]
   return rows.map(([name = '', says = '']) => `${name.padEnd(12)} ${harmlessLine(says)}\n`).join('')
+}
+
+/** So many of a kind are named. */
+const mostNamed = 5
+
+/** `2 wait for mail: Ann, Bob; 1 is woken when mail comes: Cleo (claude)` */
+function agentsText(agents: WaitingList['agents']): string {
+  const waiting = agents.filter((agent) => agent.waiting).map(({ name }) => name)
+  const woken = agents.filter((agent) => !agent.waiting).map(({ name, via }) => (via ? `${name} (${via})` : name))
+  const some = (names: readonly string[]): string =>
+    `${names.slice(0, mostNamed).join(', ')}${names.length > mostNamed ? ` and ${names.length - mostNamed} more` : ''}`
+  const parts = [
+    ...(waiting.length === 0
+      ? []
+      : [`${waiting.length} ${waiting.length === 1 ? 'waits' : 'wait'} for mail: ${some(waiting)}`]),
+    ...(woken.length === 0
+      ? []
+      : [`${woken.length} ${woken.length === 1 ? 'is' : 'are'} woken when mail comes: ${some(woken)}`]),
+  ]
+  return parts.length === 0 ? 'none waits now; `parley who` shows who was active' : parts.join('; ')
 }
 
 /** `codex, gemini (user); claude (/srv/backend)` */

@@ -4,7 +4,7 @@ import { HubError } from '../../../base/errors.ts'
 import { examples, newCommand, outJson, tellingPeople } from '../commands.ts'
 import type { Screen } from '../terminal/screen.ts'
 
-export interface TokenKeeper {
+interface TokenKeeper {
   readonly file: string
   /** HTTP_BEARER_TOKEN counts before the file. */
   readonly inEnvironment: boolean

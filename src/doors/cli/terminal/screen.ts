@@ -32,7 +32,7 @@ export interface Streams {
   readonly stderr: Output
 }
 
-export type Output = NodeJS.WritableStream & Partial<Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'hasColors'>>
+type Output = NodeJS.WritableStream & Partial<Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'hasColors'>>
 
 export function processScreen({ stdin, stdout, stderr }: Streams): Screen {
   // `parley … | head` has read enough: not a failure.

@@ -1,11 +1,17 @@
 /** How wide a text is on a terminal, and how to make it fit. */
-import stringWidth from 'string-width'
 
-const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+/** Set by `loadWidths`; before that every letter is as wide as any. */
+let [widthOf, graphemes]: [((text: string) => number) | undefined, Intl.Segmenter | undefined] = [undefined, undefined]
+
+/** The tables of Unicode take a fifth of the start of a command: it waits for them only where a terminal shows its output. */
+export async function loadWidths(): Promise<void> {
+  widthOf ??= (await import('string-width')).default
+}
 
 const ascii = /^[\x20-\x7e]*$/
 
-export const displayWidth = (text: string): number => stringWidth(text)
+export const displayWidth = (text: string): number =>
+  ascii.test(text) ? text.length : (widthOf?.(text) ?? [...text].length)
 
 export const padEnd = (text: string, width: number): string =>
   text + ' '.repeat(Math.max(0, width - displayWidth(text)))
@@ -39,6 +45,7 @@ function splitAt(text: string, width: number): { head: string; tail: string } {
   if (ascii.test(text.slice(0, width + 1))) return { head: text.slice(0, width), tail: text.slice(width) }
   let used = 0
   let end = 0
+  graphemes ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' })
   for (const { segment, index } of graphemes.segment(text)) {
     used += displayWidth(segment)
     if (used > width && index > 0) break

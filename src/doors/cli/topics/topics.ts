@@ -1,7 +1,7 @@
 /** `parley topics`: the commands with which people follow, steer and keep topics. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { commons } from '../../../base/names.ts'
-import { atLeast, callerOf, examples, newCommand, type Open, withHub, withJson } from '../commands.ts'
+import { atLeast, callerOf, examples, newCommand, type Open, projectTyped, withHub, withJson } from '../commands.ts'
 import { UsageError } from '../failures.ts'
 import { atDesk, type OpenDesk, ofServer, type Where } from '../people/person.ts'
 import type { Screen } from '../terminal/screen.ts'
@@ -34,7 +34,7 @@ export function topicsCommand({ open, openDesk }: Opening, screen: Screen): Comm
   const command = (name: string, description: string, ...shown: string[]): Command => {
     const made = topics.command(name).description(description)
     if (name !== 'list' && name !== 'create') made.argument('<topic>', called)
-    made.option('--project <slug or key>', 'the project of the topic', commons)
+    made.option('--project <slug or key>', 'the project of the topic', projectTyped, commons)
     return withJson(made, ...shown.map((line) => `topics ${name} ${line}`.trimEnd()))
   }
 

@@ -1,4 +1,6 @@
 /** An exported project as a page for people: a heading for each thread, and its messages below. Blind copies are left out. */
+
+import { ownWords } from '../../../base/preamble.ts'
 import type { Attachment } from '../../../core/messages/carried.ts'
 import type { ExportRecord, MessageRecord, Person } from '../../../core/transfers/records.ts'
 import { iso } from '../../words/times.ts'
@@ -38,13 +40,13 @@ export function pageOf({ beside }: { beside: boolean }): (record: ExportRecord) 
 
 function messagePage({ id, seq, from, to, subject, importance, createdAt, body, attachments }: MessageRecord): string {
   const open = to.filter(({ kind }) => kind !== 'bcc')
-  const receipts = open.map(({ readAt, ackedAt, ...who }) => {
-    const state = ackedAt !== undefined ? ' (acknowledged)' : readAt !== undefined ? ' (read)' : ''
-    return called(who) + state
+  const receipts = open.map(({ readAt, ackedAt, ended, ...who }) => {
+    const state = ackedAt !== undefined ? 'acknowledged' : (ended ?? (readAt === undefined ? undefined : 'read'))
+    return called(who) + (state === undefined ? '' : ` (${state})`)
   })
   const about = [called(from), ...(receipts.length === 0 ? [] : [`to ${receipts.join(', ')}`]), iso(createdAt)]
   const urgent = importance === 'normal' ? [] : [importance]
-  const quoted = harmlessText(body)
+  const quoted = harmlessText(ownWords(from.name, body))
     .trimEnd()
     .split('\n')
     .map((line) => (line === '' ? '>\n' : `> ${line}\n`))

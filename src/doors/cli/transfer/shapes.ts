@@ -58,11 +58,12 @@ const messageShape = (message: MessageRecord) => ({
   thread: message.thread,
   seq: message.seq,
   from: toPerson(message.from),
-  to: message.to.map(({ kind, readAt, ackedAt, ...who }) => ({
+  to: message.to.map(({ kind, readAt, ackedAt, ended, ...who }) => ({
     ...toPerson(who),
     kind,
     read_ts: orNull(readAt),
     ack_ts: orNull(ackedAt),
+    ...(ended !== undefined && { ended }),
   })),
   client_message_id: message.clientId ?? null,
   message_type: message.kind,
@@ -82,6 +83,13 @@ const maybe = <T extends z.ZodType>(kind: T) => kind.nullish().transform((value)
 const text = z.string()
 const whole = z.int().nonnegative()
 const person = z.object({ name: text.min(1).max(100), project: text.min(1).optional() })
+
+const delivery = person.extend({
+  kind: z.enum(['to', 'cc', 'bcc']),
+  read_ts: maybe(time),
+  ack_ts: maybe(time),
+  ended: maybe(z.enum(['expired', 'dead', 'dropped'])),
+})
 
 /** Node skips characters that are not base64: a text that was cut or altered would become another file. */
 const base64 = text.transform((given, { addIssue }) => {
@@ -186,7 +194,7 @@ const line = z.union([
         thread: text,
         seq: whole,
         from: person,
-        to: z.array(person.extend({ kind: z.enum(['to', 'cc', 'bcc']), read_ts: maybe(time), ack_ts: maybe(time) })),
+        to: z.array(delivery),
         client_message_id: maybe(text),
         message_type: text,
         reply_to: maybe(whole),

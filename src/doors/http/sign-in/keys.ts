@@ -4,7 +4,7 @@ import type { Clock } from '../../../base/clock.ts'
 import type { Log } from '../../../base/log.ts'
 import { BadToken } from './claims.ts'
 
-export interface KeyServerOptions {
+interface KeyServerOptions {
   readonly url: string
   readonly clock: Clock
   readonly log: Log
@@ -24,7 +24,7 @@ const freshMs = 5 * 60_000
 const patienceMs = 10_000
 const mostBytes = 512 * 1024
 
-export interface KeyServer {
+interface KeyServer {
   readonly find: JWTVerifyGetKey
   /** Fetches keys that are old, and lets nobody wait for them. */
   keepFresh(): void

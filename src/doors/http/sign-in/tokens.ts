@@ -10,7 +10,7 @@ import { unmadeAgent } from '../../../core/access/rules.ts'
 import { BadToken, type Claims, type Roles, readClaims, strangeRoles } from './claims.ts'
 import { createKeyServer } from './keys.ts'
 
-export interface TokenOptions {
+interface TokenOptions {
   readonly clock: Clock
   readonly log: Log
   /** Where the public keys are; without it tokens are signed with `secret`. */

@@ -6,14 +6,16 @@ import type { Hub } from '../../../core/hub/hub.ts'
 import { withReach } from '../../../core/presence/reach.ts'
 import { awaitReplies, markReplies, type Written, write, writeAndAwait } from '../../../core/threads/writing.ts'
 import { type CallContext, defineTool } from '../../mcp/table.ts'
-import { body, clientId, id, recipientAddress, threadKey, waitSeconds } from '../../words/fields.ts'
+import { body, clientId, groupedAddress, id, threadKey, toMs, ttlSeconds, waitSeconds } from '../../words/fields.ts'
 import { addressOf, links, patienceOf, withLinks } from '../fields.ts'
 import { type HubScope, hubCallerOf } from '../scope.ts'
 import { askShape, broadcastShape, sentShape, toAnswer, toReply, toSent } from '../shapes.ts'
 
 const tool = defineTool<HubScope>()
 
-const recipient = recipientAddress.describe('The agent, made if it is new; Name@project in another project.')
+const recipient = groupedAddress.describe(
+  'The agent, made if it is new; Name@project in another project; role:NAME, any:NAME (one of them) or all:project for a group.',
+)
 const text = body.describe(`The message; up to ${sizeInWords(limits.bodyBytes)}.`)
 const thread = threadKey.optional().describe('A thread you take part in; left out or "new" begins one.')
 const existing = (key: string | undefined) => (key === 'new' ? undefined : key)
@@ -51,6 +53,7 @@ export const messageTools = (hub: Hub) => [
         .describe('Refused (CROSSED) if the thread has a newer message to you than this message_id.'),
       client_message_id: clientId.optional().describe('Your own id for the message.'),
       await_reply_seconds: waitSeconds.optional().describe('How long to wait for a reply.'),
+      ttl_seconds: ttlSeconds.optional().describe('Unread for so long, the message expires; you are told.'),
     }),
     accept: withLinks,
     output: sentShape,
@@ -68,6 +71,7 @@ export const messageTools = (hub: Hub) => [
         links: input.attachments,
         clientId: input.client_message_id ?? onceOf(context),
         seenThrough: input.if_seen_through,
+        ttlMs: toMs(input.ttl_seconds),
       }
       const { await_reply_seconds: seconds } = input
       const since = hub.clock.monotonic()
@@ -124,7 +128,7 @@ export const messageTools = (hub: Hub) => [
       'Send one message to several agents, in a new thread, and gather the first reply of each. With wait_seconds the call waits until all have answered or time is up, without it it answers at once; missing names those who have not. You yourself are left out.',
     cluster: 'messaging',
     input: z.strictObject({
-      to: z.array(recipientAddress).min(1).max(limits.inboxListed).describe('The agents.'),
+      to: z.array(groupedAddress).min(1).max(limits.inboxListed).describe('The agents.'),
       text,
       wait_seconds: waitSeconds.default(0).describe('How long to wait for replies; the server may cut it.'),
     }),

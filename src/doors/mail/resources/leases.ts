@@ -25,6 +25,7 @@ export function leaseResources(hub: Hub): Resource<MailScope>[] {
     name: 'file_reservations',
     description:
       'The file reservations of a project, the newest first; active_only=false shows past ones too. before takes the last id for the next page.',
+    own: { project: 'slug' },
     params,
     async read({ slug, active_only, limit, before }, { caller }) {
       const { leases, hasMore } = await listLeases(hub, caller, slug, { activeOnly: active_only, limit, before })

@@ -19,15 +19,16 @@ import { needProject } from '../../../core/projects/projects.ts'
 import { readByHash } from '../../../core/threads/attachments.ts'
 import { needMessage, readThread } from '../../../core/threads/mail-threads.ts'
 import type { CallContext, Resource } from '../../mcp/table.ts'
+import { parseAddress } from '../../words/addresses.ts'
 import { toContent } from '../../words/attachments.ts'
-import { parseAddress, threadKey } from '../../words/fields.ts'
+import { threadKey } from '../../words/fields.ts'
 import { limitParameter } from '../../words/parameters.ts'
 import {
   acting,
+  agentParameter,
   ageParameter,
   flagParameter,
   idParameter,
-  name,
   parseTime,
   placeParameter,
   projectParameter,
@@ -37,8 +38,10 @@ import { defineResource } from '../resource.ts'
 import type { MailScope } from '../scope.ts'
 import { omittedNote, toCommit, toMessage, toReceived, toSent } from '../shapes.ts'
 
+/** Whose mail it is: the caller's, where nobody is named. */
+const own = { agent: 'agent', project: 'project' } as const
 const limit = limitParameter(20, limits.inboxListed)
-const aged = { agent: name, project: projectParameter.optional(), limit }
+const aged = { agent: agentParameter, project: projectParameter.optional(), limit }
 const agedObject = z.object(aged)
 const ofAgent = { ...aged, before: idParameter.optional() }
 const ofAgentObject = z.object(ofAgent)
@@ -82,6 +85,7 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     uri: 'resource://inbox/{agent}{?project,since_ts,after,urgent_only,include_bodies,limit,before}',
     name: 'inbox',
     description: 'The inbox of an agent, newest first; since_ts and after read on from there.',
+    own,
     params: z.object({ ...ofAgent, ...withText, after: placeParameter.optional(), urgent_only: flagParameter(false) }),
     async read(params, context) {
       const { as, page } = await open(context, params)
@@ -113,6 +117,7 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     uri: 'resource://mailbox/{agent}{?project,limit,before}',
     name: 'mailbox',
     description: 'The latest messages of an agent, without bodies, with the names of their commits in the archive.',
+    own,
     params: ofAgentObject,
     read: (params, context) => readMailbox(params, context, (as, messages) => findCommits(hub, as, messages)),
   })
@@ -121,6 +126,7 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     uri: 'resource://mailbox-with-commits/{agent}{?project,limit,before}',
     name: 'mailbox-with-commits',
     description: 'The latest messages of an agent, without bodies, with their commits in the archive.',
+    own,
     params: ofAgentObject,
     read: (params, context) =>
       readMailbox(params, context, async (as, messages) => {
@@ -133,6 +139,7 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     uri: 'resource://outbox/{agent}{?project,limit,include_bodies,since_ts,before}',
     name: 'outbox',
     description: 'The messages that an agent sent, newest first, with blind copies and receipts.',
+    own,
     params: z.object({ ...ofAgent, ...withText }),
     async read(params, context) {
       const { as, slug, page } = await open(context, params)
@@ -145,6 +152,7 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     uri: 'resource://message/{id}{?project}',
     name: 'message',
     description: 'One message of a project, with its body.',
+    own: { project: 'project' },
     params: z.object({ id: idParameter, project: projectParameter }),
     read: async ({ id, project }, { caller }) => toMessage(await needMessage(hub, caller, project, id)),
   })
@@ -168,6 +176,7 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     uri: 'resource://thread/{thread_id}{?project,include_bodies,limit,after}',
     name: 'thread',
     description: 'The messages of a thread, oldest first; also a topic of the bus, by its id.',
+    own: { project: 'project' },
     params: z.object({
       thread_id: threadKey,
       project: projectParameter,
@@ -195,6 +204,7 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
       uri: `resource://views/${uri}/{agent}{?project,limit,before}`,
       name: uri,
       description,
+      own,
       params: ofAgentObject,
       async read(params, context) {
         const { as, page } = await open(context, params)
@@ -217,6 +227,7 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     name: 'acks-stale',
     description:
       'Messages that wait for an acknowledgement longer than ttl_seconds (ACK_TTL_SECONDS, if left out), the oldest first.',
+    own,
     params: z.object({ ...aged, ttl_seconds: ageParameter.optional() }),
     async read(params, context) {
       const { ttl_seconds = hub.rules.overdueMs / 1000 } = params
@@ -229,6 +240,7 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     name: 'ack-overdue',
     description:
       'Messages that wait for an acknowledgement longer than ttl_minutes (ACK_TTL_SECONDS, if left out), the oldest first.',
+    own,
     params: z.object({ ...aged, ttl_minutes: ageParameter.optional() }),
     async read(params, context) {
       const { ttl_minutes = hub.rules.overdueMs / 60_000 } = params

@@ -8,7 +8,7 @@ import { listProjects } from '../../../core/projects/projects.ts'
 import { BareList, type CallContext, type Resource } from '../../mcp/table.ts'
 import { limitParameter } from '../../words/parameters.ts'
 import { toProfile, toProject } from '../../words/profiles.ts'
-import { projectKey } from '../fields.ts'
+import { projectParameter } from '../fields.ts'
 import { wish } from '../profiles.ts'
 import { defineResource } from '../resource.ts'
 import type { MailScope } from '../scope.ts'
@@ -53,7 +53,8 @@ export function projectResources(hub: Hub): Resource<MailScope>[] {
       uri: 'resource://project/{slug}{?limit,after}',
       name: 'project',
       description: 'A project and its agents by name. Where there are more, next_after says where to go on.',
-      params: z.object({ slug: projectKey, limit, after: wish }),
+      own: { project: 'slug' },
+      params: z.object({ slug: projectParameter, limit, after: wish }),
       async read({ slug, ...page }, { caller }) {
         const { project, agents, next } = await pageAgents(hub, caller, slug, page)
         return {
@@ -69,7 +70,8 @@ export function projectResources(hub: Hub): Resource<MailScope>[] {
       name: 'agents',
       description:
         'The agents of a project by name, with their last activity and unread mail. Where there are more, next_after says where to go on.',
-      params: z.object({ slug: projectKey, active_within_seconds: seconds.optional(), limit, after: wish }),
+      own: { project: 'slug' },
+      params: z.object({ slug: projectParameter, active_within_seconds: seconds.optional(), limit, after: wish }),
       async read({ slug, active_within_seconds: seconds, ...page }, { caller }) {
         const activeWithinMs = seconds === undefined ? undefined : seconds * 1000
         const { project, agents, next } = await pageAgents(hub, caller, slug, { ...page, activeWithinMs })

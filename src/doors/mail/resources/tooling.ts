@@ -16,12 +16,12 @@ import { readParameters } from '../../words/parameters.ts'
 import { iso, isoOrNull } from '../../words/times.ts'
 import type { About } from '../about.ts'
 import { aliases, clusters, offers, playbooks } from '../clusters.ts'
-import { otherAgent, projectParameter } from '../fields.ts'
+import { agentParameter, otherAgent, projectParameter } from '../fields.ts'
 import type { MailScope } from '../scope.ts'
 
 type Row = Pick<Tool<MailScope>, 'name' | 'title' | 'cluster' | 'effect' | 'input'>
 
-export interface Tooling {
+interface Tooling {
   readonly hub: Hub
   readonly about: About
   /** Every tool of the door. */
@@ -36,7 +36,7 @@ const parameters = {
     agent: agentAddress.optional(),
     project: projectParameter.optional(),
   }),
-  capabilities: z.object({ agent: agentAddress, project: projectParameter.optional() }),
+  capabilities: z.object({ agent: agentParameter, project: projectParameter.optional() }),
 }
 
 /** As many as fit into one answer that clients show whole. */
@@ -107,6 +107,7 @@ export function toolingResources({ hub, about, tools }: Tooling): Resource<MailS
       uri: 'resource://tooling/capabilities/{agent}{?project}',
       name: 'capabilities',
       description: 'Your rights as this agent, as cluster:read and cluster:write.',
+      own: { agent: 'agent', project: 'project' },
       async read(params, { scope, caller }) {
         const { agent: called, project: given } = readParameters(parameters.capabilities, params)
         const { name: agent, project } = otherAgent(called, given)

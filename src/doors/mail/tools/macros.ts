@@ -23,6 +23,7 @@ import {
   profileShape,
   program,
   projectShape,
+  roles,
   task,
   toActive,
   toRegistered,
@@ -71,20 +72,21 @@ export function macroTools(hub: Hub) {
     name: 'macro_start_session',
     title: 'Start a session',
     description:
-      'Begin work in a project: creates it if it is new, registers you, reserves files if you name some, and shows your inbox (without texts) and who else is active. Then use agent.name as your name and human_key as project_key.',
+      'Begin work in a project: creates it if new, registers you, reserves files you name, shows your inbox (without texts) and who else is active. Then use agent.name as your name and human_key as project_key.',
     cluster,
     own: {
       agent: 'agent_name',
       project: 'human_key',
       description:
-        'Begin work: registers you, reserves files if you name some, and shows your inbox (without texts) and who else is active.',
+        'Begin work: registers you, reserves files you name, shows your inbox (without texts) and who else is active.',
     },
     input: z.strictObject({
       human_key: humanKey,
       program,
       model,
       task_description: task,
-      agent_name: wish.describe('Your name from before, to be the same agent again.'),
+      agent_name: wish.describe('Your name from before.'),
+      roles,
       file_reservation_paths: paths.optional(),
       file_reservation_reason: leaseReason.default(''),
       file_reservation_ttl_seconds: ttlSeconds.default(3600),

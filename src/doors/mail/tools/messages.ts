@@ -9,8 +9,9 @@ import { reply } from '../../../core/messages/reply.ts'
 import { type Address, send } from '../../../core/messages/send.ts'
 import { reaching } from '../../../core/presence/reach.ts'
 import { defineTool, type Tool } from '../../mcp/table.ts'
-import { clientId, id, threadKey, title } from '../../words/fields.ts'
+import { clientId, id, threadKey, title, toMs, ttlSeconds, waitSeconds } from '../../words/fields.ts'
 import { iso } from '../../words/times.ts'
+import { idOf, withReply } from '../asking.ts'
 import { reachIn } from '../calls.ts'
 import {
   acting,
@@ -50,14 +51,14 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
     name: 'send_message',
     title: 'Send a message',
     description:
-      'Send a Markdown message to agents; there is no broadcast. In the answer, reach says whether a recipient is there, blocked who was not reached and why.',
+      'Send a Markdown message to agents; no broadcast but all:project. Answers who is there (reach), and who was not reached and why (blocked).',
     cluster,
     own: { agent: 'sender_name', project: 'project_key' },
     input: z
       .strictObject({
         project_key: projectKey,
-        sender_name: name.describe('Your own name.'),
-        to: recipients.min(1).describe('Names of agents; Name@project in another project.'),
+        sender_name: name.describe('You.'),
+        to: recipients.min(1).describe('Names of agents; Name@project elsewhere; role:NAME; any:NAME, one of them.'),
         subject: title,
         body_md: enclosingBody,
         cc: recipients.optional(),
@@ -70,12 +71,16 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         auto_contact_if_blocked: z.boolean().optional().describe('Ask for contact where a recipient wants that first.'),
         client_message_id: clientId.optional().describe('Your own id: a retry sends nothing twice.'),
         if_seen_through: id.optional().describe('Refused if the thread has newer mail to you.'),
+        wait_reply_seconds: waitSeconds
+          .optional()
+          .describe('Also wait for the first reply. Still null: repeat with the client_message_id to wait on.'),
+        ttl_seconds: ttlSeconds.optional().describe('Unread for so long, it expires; you are told.'),
       })
       .check(checkRecipients),
     output: receiptShape,
     effect: 'write',
     alwaysLoad: true,
-    async run({ project_key, sender_name, to, cc, bcc, ...message }, context) {
+    async run({ project_key, sender_name, to, cc, bcc, wait_reply_seconds: seconds, ...message }, context) {
       const draft = {
         to: addresses(to, cc, bcc),
         subject: message.subject,
@@ -84,13 +89,15 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         ackRequired: message.ack_required,
         thread: message.thread_id,
         handshake: message.auto_contact_if_blocked,
-        clientId: message.client_message_id,
+        ttlMs: toMs(message.ttl_seconds),
+        clientId: idOf(hub, message.client_message_id, seconds),
         seenThrough: message.if_seen_through,
         enclosing: { paths: message.attachment_paths, convert: message.convert_images },
       }
       const who = acting(context, project_key, sender_name)
-      const sent = await reaching(hub, context.caller, () => send(hub, who, draft))
-      return toReceipt(sent, reachIn(context.scope, 'auto_contact_if_blocked'))
+      const sending = () => reaching(hub, context.caller, () => send(hub, who, draft))
+      const { sent, asked } = await withReply(hub, { who, context, seconds }, sending)
+      return { ...toReceipt(sent, reachIn(context.scope, 'auto_contact_if_blocked')), ...asked }
     },
   })
 
@@ -105,7 +112,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
       .strictObject({
         project_key: projectKey,
         message_id: id,
-        sender_name: name.describe('Your own name.'),
+        sender_name: name.describe('You.'),
         body_md: enclosingBody,
         to: recipients.min(1).optional().describe('Instead of its sender.'),
         cc: recipients.optional(),
@@ -117,11 +124,12 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         ack_required: z.boolean().optional(),
         client_message_id: clientId.optional(),
         if_seen_through: id.optional(),
+        wait_reply_seconds: waitSeconds.optional(),
       })
       .check(checkRecipients),
     output: receiptShape.extend({ reply_to: z.int() }),
     effect: 'write',
-    async run({ project_key, message_id, sender_name, to, cc, bcc, ...message }, context) {
+    async run({ project_key, message_id, sender_name, to, cc, bcc, wait_reply_seconds: seconds, ...message }, context) {
       const draft = {
         messageId: message_id,
         body: message.body_md,
@@ -130,13 +138,14 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         subjectPrefix: message.subject_prefix.trim(),
         importance: message.importance,
         ackRequired: message.ack_required,
-        clientId: message.client_message_id,
+        clientId: idOf(hub, message.client_message_id, seconds),
         seenThrough: message.if_seen_through,
         enclosing: { paths: message.attachment_paths, convert: message.convert_images },
       }
       const who = acting(context, project_key, sender_name)
-      const sent = await reaching(hub, context.caller, () => reply(hub, who, draft))
-      return { ...toReceipt(sent, reachIn(context.scope)), reply_to: message_id }
+      const sending = () => reaching(hub, context.caller, () => reply(hub, who, draft))
+      const { sent, asked } = await withReply(hub, { who, context, seconds }, sending)
+      return { ...toReceipt(sent, reachIn(context.scope)), ...asked, reply_to: message_id }
     },
   })
 
@@ -149,7 +158,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
     own: { agent: 'agent_name', project: 'project_key' },
     input: z.strictObject({
       project_key: projectKey,
-      agent_name: name.describe('Your own name.'),
+      agent_name: name.describe('You.'),
       limit: inboxLimit,
       urgent_only: z.boolean().default(inboxDefaults.urgent_only).describe('Only importance high and urgent.'),
       include_bodies: z.boolean().default(inboxDefaults.include_bodies).describe('true: with their text, body_md.'),
@@ -179,6 +188,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         bodies: asked.include_bodies,
         budget: budgetOf(asked.max_chars),
         limit: asked.limit,
+        run: context.scope.run,
       })
       const texts = asked.include_bodies ? page.messages.filter(({ bodyOmitted }) => !bodyOmitted) : []
       const ids = texts.map(({ id }) => id)
@@ -189,7 +199,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
 
   const receiptInput = z.strictObject({
     project_key: projectKey,
-    agent_name: name.describe('Your own name.'),
+    agent_name: name.describe('You.'),
     message_id: id,
   })
 

@@ -1,5 +1,5 @@
 /** The texts of the bridge: a message as the agent's host shows it, and the note that it waits for a person. */
-import { fenced, quotedLine } from '../../words/fence.ts'
+import { fenced, quotedLine } from '../../../base/fence.ts'
 import type { UnreadMessage } from '../../words/post.ts'
 
 export type ReplyMode = 'tool' | 'inline'

@@ -30,6 +30,8 @@ const maxSessionsAtOnce = 8
 const claimedMs = 5000
 /** A claim lapses after two minutes. */
 const renewMs = 60_000
+/** Its claims count as announcements: a message that a hook or a waiter of the agent told of is not handed over as well. */
+const route = 'openclaw'
 
 /**
  *   unread ── claim ──▶ claimed ── the gateway accepts ──▶ read ── inline: answer ──▶ sent
@@ -160,7 +162,7 @@ export class Bridge {
   async #deliverOne(message: UnreadMessage): Promise<boolean> {
     const { server, mode, maxTurns } = this.#parts
     if (this.#end.signal.aborted) return false
-    const claim = await server.claim(message.message_id)
+    const claim = await server.claim(message.message_id, route)
     if (claim === undefined) {
       // Another client has it, and the messages behind it must not overtake it.
       this.#later(Math.min(this.#backoff.claim.next(), claimedMs))
@@ -208,7 +210,7 @@ export class Bridge {
     let cancel = () => {}
     const renew = () => {
       cancel = clock.after(renewMs, () => {
-        void server.claim(messageId).catch(() => undefined)
+        void server.claim(messageId, route).catch(() => undefined)
         renew()
       })
     }

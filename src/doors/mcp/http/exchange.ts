@@ -8,7 +8,7 @@ import type { Engine } from '../protocol/engine.ts'
 import { type ClientInfo, Exchange, type Peer } from '../protocol/exchange.ts'
 import { event, streamHeaders, writeEvent } from '../protocol/streams.ts'
 
-export interface HttpOptions<Scope> {
+interface HttpOptions<Scope> {
   readonly id: RequestId | null
   readonly peer: Peer<Scope>
   readonly engine: Engine

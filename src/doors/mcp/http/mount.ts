@@ -7,7 +7,7 @@ import { Refusal, rpcCodes } from '../protocol/refusal.ts'
 import type { Service } from '../protocol/service.ts'
 import type { Session } from '../protocol/sessions.ts'
 import { SessionUpdates, updatesFor } from '../protocol/updates.ts'
-import { nameIn } from './naming.ts'
+import { nameIn, withRun } from './naming.ts'
 
 /** The scope that a door reads from the URL. `key` names the path in one spelling: sessions are bound to it. */
 export type ReadScope<Scope> = (
@@ -34,10 +34,10 @@ export interface RequestContext<Scope> {
 }
 
 export function requestContextOf<Scope>({ scope }: Mount<Scope>, request: FastifyRequest): RequestContext<Scope> {
-  const { params, caller, headers, raw } = request
-  const { query, called } = nameIn(headers, request.query as Record<string, string>)
-  const read = scope(params as Record<string, string>, query, caller, called)
-  return { caller, scope: read.scope, key: read.key, address: raw.socket.remoteAddress ?? '' }
+  const { params, caller, raw, server } = request
+  const { query, called } = nameIn(request, request.query as Record<string, string>)
+  const read = scope(params as Record<string, string>, withRun(request.headers, query), caller, called)
+  return { caller, scope: read.scope, key: read.key, address: server.clientAddress(raw) }
 }
 
 /** The session a token names, if it belongs to this door, path and caller. A promise only when it is not in memory. */

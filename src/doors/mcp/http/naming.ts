@@ -6,14 +6,23 @@ import { echo } from '../../../base/text.ts'
 
 type Query = Readonly<Record<string, string | string[] | undefined>>
 
-export const headerName = 'The header X-Parley-Agent'
+const headerName = 'The header X-Parley-Agent'
 const queryName = 'The query parameter "agent"'
 
 /** The query with the name of the header in it, and how errors call the place where the name stands. */
-export function nameIn(headers: FastifyRequest['headers'], query: Query): { query: Query; called: string } {
+export function nameIn({ headers, raw }: FastifyRequest, given: Query): { query: Query; called: string } {
   const header = headers['x-parley-agent']
-  // Clients send an empty one for a variable that is not set.
+  // Clients send an empty one for a variable that is not set, on the URL and in the header.
+  const { agent: asked, ...others } = given
+  const query = asked === '' ? others : given
   if (header === undefined || header === '') return { query, called: queryName }
+  const all = raw.headersDistinct['x-parley-agent'] ?? []
+  if (all.length > 1)
+    throw new HubError(
+      'INVALID_ARGUMENT',
+      `${headerName} stands ${all.length} times in the request: ${all.map((one) => JSON.stringify(echo(one))).join(' and ')}.`,
+      { hint: "Take all but one out of your client's settings; a proxy on the way may have added one as well." },
+    )
   const name = String(header).trim()
   if (/[${]/.test(name)) throw unfilled(name)
   if (!/^[\x20-\x7e]*$/.test(name))
@@ -28,6 +37,15 @@ export function nameIn(headers: FastifyRequest['headers'], query: Query): { quer
       { hint: "Take one of the two out of your client's settings; which of them is you is not for Parley to say." },
     )
   return { query: agent === undefined ? { ...query, agent: name } : query, called: headerName }
+}
+
+/** Under this name the run that a client was started for is in the query that scopes are read from. */
+export const runKey = 'x-parley-run'
+
+/** The run by the header X-Parley-Run. Clients send an empty one, or the variable itself, where PARLEY_RUN is not set: then there is none. */
+export function withRun(headers: FastifyRequest['headers'], query: Query): Query {
+  const header = headers[runKey]
+  return typeof header === 'string' && /^[\w-]{8,128}$/.test(header) ? { ...query, [runKey]: header } : query
 }
 
 /** A variable that the client did not fill in; each client writes variables in its own way. */

@@ -18,7 +18,7 @@ import { receive } from './incoming.ts'
 import { type Mount, type ReadScope, requestContextOf, sessionOf, updatesOf } from './mount.ts'
 import { isShortForm } from './short-form.ts'
 
-export interface MountOptions<Scope> {
+interface MountOptions<Scope> {
   readonly engine: Engine
   /** As Fastify writes it: `/agents/:agent/mcp`. */
   readonly path: string

@@ -118,12 +118,10 @@ function byResult<Scope>({ door, engine }: Service<Scope>, { message, params, ex
   const { clock, states } = engine
   const meta = isRecord(params._meta) ? params._meta : {}
   const can = abilitiesIn(meta[CLIENT_CAPABILITIES_META_KEY])
-  const { inputResponses = {}, requestState } = params
+  const { inputResponses = {}, requestState, name, uri: subject = name } = params
   if (!isRecord(inputResponses)) throw invalid('inputResponses must be an object.')
   const of = createHash('sha256')
-    .update(
-      JSON.stringify([door.name, exchange.caller.key, exchange.scope, message.method, params.name, params.arguments]),
-    )
+    .update(JSON.stringify([door.name, exchange.caller.key, exchange.scope, message.method, subject, params.arguments]))
     .digest('base64url')
   const state = typeof requestState === 'string' ? states.read(requestState) : undefined
   if (requestState !== undefined && (state?.of !== of || state.until <= clock.now()))

@@ -18,13 +18,13 @@ export interface Era<Scope> {
 
 export type Eras<Scope> = Readonly<Record<EraName, Era<Scope>>>
 
-/** Results that clients may keep (SEP-2549). Zero: ask again. Tools and greeting depend on who asks, and so does what is read. */
+/** Results that clients may keep (SEP-2549). Zero: ask again. Tools, templates and greeting depend on who asks, and so does what is read. */
 const cache: Readonly<Record<string, Json>> = {
   'server/discover': { ttlMs: 0, cacheScope: 'private' },
   'tools/list': { ttlMs: 0, cacheScope: 'private' },
   'prompts/list': { ttlMs: 0, cacheScope: 'public' },
   'resources/list': { ttlMs: 0, cacheScope: 'public' },
-  'resources/templates/list': { ttlMs: 0, cacheScope: 'public' },
+  'resources/templates/list': { ttlMs: 0, cacheScope: 'private' },
   'resources/read': { ttlMs: 0, cacheScope: 'private' },
 }
 

@@ -18,7 +18,7 @@ import { isRecord, type Json } from './json.ts'
 import { Refusal } from './refusal.ts'
 import { type EraName, isModern, modernVersions } from './versions.ts'
 
-export type Inbound =
+type Inbound =
   | { readonly kind: 'request'; readonly era: EraName; readonly message: JSONRPCRequest }
   | { readonly kind: 'notification'; readonly era: EraName; readonly message: JSONRPCNotification }
   | { readonly kind: 'response'; readonly message: JSONRPCResponse }

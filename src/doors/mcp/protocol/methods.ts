@@ -11,6 +11,7 @@ import { complete, listResources, readResource } from './resources.ts'
 import type { Service } from './service.ts'
 import { listen, subscribe, unsubscribe } from './subscriptions.ts'
 import { extension, legacyTaskMethods, modernTaskMethods, takesTasks } from './task-methods.ts'
+import { toldIn } from './told.ts'
 import { callTool, listTools } from './tools.ts'
 import { legacyVersions, modernVersions } from './versions.ts'
 
@@ -24,7 +25,7 @@ export interface Incoming<Scope> {
 /** Answers with the text of the result, as the era of the request writes it. */
 export type Handler<Scope> = (incoming: Incoming<Scope>) => string | Promise<string>
 
-export type Methods<Scope> = Readonly<Record<string, Handler<Scope>>>
+type Methods<Scope> = Readonly<Record<string, Handler<Scope>>>
 
 function sharedMethods<Scope>(service: Service<Scope>): Methods<Scope> {
   const { lists } = service
@@ -38,7 +39,9 @@ function sharedMethods<Scope>(service: Service<Scope>): Methods<Scope> {
       service.door.listResources === undefined
         ? fixed('resources', () => lists.resources)
         : encoded((incoming) => listResources(service, incoming)),
-    'resources/templates/list': fixed('resourceTemplates', () => lists.resourceTemplates),
+    'resources/templates/list': fixed('resourceTemplates', (incoming) =>
+      service.templates(toldIn(service.door, incoming)),
+    ),
     'resources/read': encoded((incoming) => readResource(service, incoming)),
     ...(service.door.complete && { 'completion/complete': encoded((incoming) => complete(service, incoming)) }),
     'prompts/list': fixed('prompts', () => lists.prompts),

@@ -21,18 +21,49 @@ export async function fillOwn<Scope>(
   if (own === undefined || connection === undefined || !isRecord(args)) return params.arguments
   const given = tool.accept === undefined ? args : tool.accept(args)
   const { agent, project, aloud } = connection.tells(exchange)
-  const lacks = (argument: string | undefined) => argument !== undefined && (given[argument] ?? null) === null
+  const lacks = lacksIn(given)
   if (!aloud && !lacks(own.project) && !(agent && lacks(own.agent))) return params.arguments
   const folder = lacks(own.project) && !project ? () => folderOf(service, incoming) : undefined
   const self = await connection.self(exchange, folder)
   exchange.self = self
   if (aloud) await compare({ connection, context: exchange, self, own, given })
+  return { ...given, ...missing(own, given, self) }
+}
+
+/** The variables of a resource's URI, by their names. */
+type Variables = Readonly<Record<string, string>>
+
+/**
+ * The same for a resource. A URI that names somebody else, or another project, means just that: it is an address, and the
+ * verb asks whether the caller may read there.
+ */
+export async function fillVariables<Scope>(
+  service: Service<Scope>,
+  incoming: Incoming<Scope>,
+  { own, given }: { own: Own | undefined; given: Variables },
+): Promise<Variables> {
+  const { connection } = service.door
+  const { exchange } = incoming
+  const lacks = lacksIn(given)
+  if (own === undefined || connection === undefined || !(lacks(own.agent) || lacks(own.project))) return given
+  const { agent, project } = connection.tells(exchange)
+  const named = own.agent === undefined ? undefined : given[own.agent]
+  // A name with its project behind it needs no other; one without is found by itself, if it is the only one.
+  if (named?.includes('@') || (named !== undefined && !project) || (lacks(own.agent) && !agent)) return given
+  const folder = lacks(own.project) && !project ? () => folderOf(service, incoming) : undefined
+  const self = await connection.self(exchange, folder)
+  return { ...given, ...missing(own, given, self) }
+}
+
+const lacksIn = (given: Json) => (name: string | undefined) => name !== undefined && (given[name] ?? null) === null
+
+function missing(own: Own, given: Json, self: Self): Record<string, string> {
+  const lacks = lacksIn(given)
+  // A worktree is one more name of its project, and the one by which its files are found.
+  const { name, project, worktree: place = project } = self
   return {
-    ...given,
-    ...(own.agent !== undefined && lacks(own.agent) && self.name !== undefined && { [own.agent]: self.name }),
-    ...(own.project !== undefined &&
-      lacks(own.project) &&
-      self.project !== undefined && { [own.project]: self.project }),
+    ...(own.agent !== undefined && lacks(own.agent) && name !== undefined && { [own.agent]: name }),
+    ...(own.project !== undefined && lacks(own.project) && place !== undefined && { [own.project]: place }),
   }
 }
 

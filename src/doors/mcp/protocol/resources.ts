@@ -5,17 +5,17 @@ import { echo } from '../../../base/text.ts'
 import { BareList, RawContent } from '../table.ts'
 import type { Json } from './json.ts'
 import { type Incoming, invalid, uriOf } from './methods.ts'
+import { fillVariables } from './own.ts'
 import { rpcError } from './refusal.ts'
 import type { Service } from './service.ts'
 
-export async function readResource<Scope>(
-  service: Service<Scope>,
-  { params, exchange }: Incoming<Scope>,
-): Promise<Json> {
+export async function readResource<Scope>(service: Service<Scope>, incoming: Incoming<Scope>): Promise<Json> {
+  const { params, exchange } = incoming
   const uri = uriOf(params)
   for (const { resource, template } of service.resources) {
-    const values = template.match(uri)
-    if (values === undefined) continue
+    const given = template.match(uri)
+    if (given === undefined) continue
+    const values = await fillVariables(service, incoming, { own: resource.own, given })
     const value = await resource.read(values, exchange).catch((error: unknown) => {
       if (error instanceof HubError && error.kind === 'not_found')
         throw missing(uri, service.word(error, exchange.scope))
@@ -57,7 +57,8 @@ export async function complete<Scope>(service: Service<Scope>, { params, exchang
   const known =
     ref.type === 'ref/resource' &&
     service.resources.some(
-      ({ resource, template }) => resource.uri === ref.uri && template.variables.includes(argument.name),
+      ({ resource, template }) =>
+        (resource.uri === ref.uri || template.uri === ref.uri) && template.variables.includes(argument.name),
     )
   const found = known ? ((await service.door.complete?.(argument.name, argument.value, exchange)) ?? []) : []
   return { completion: { values: found.slice(0, mostCompleted), hasMore: found.length > mostCompleted } }

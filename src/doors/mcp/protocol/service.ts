@@ -1,13 +1,13 @@
 /** A door made ready to be served: looked up by name, its lists derived once, its counters bound. */
 import { asHubError, HubError } from '../../../base/errors.ts'
-import { createOfferings, type Offering } from '../offers.ts'
+import { createOfferings, type Offering, onceEach } from '../offers.ts'
 import { brief, inputSchema, outputSchema, shallow } from '../schema.ts'
 import { type Door, hintOf, type Reach, type Resource, type Tool } from '../table.ts'
-import { isTemplate, parseTemplate, type UriTemplate } from '../uri.ts'
+import { isTemplate, parseTemplate, type UriTemplate, withoutNeed } from '../uri.ts'
 import { type Ended, openAccount } from './accounts.ts'
 import type { Engine } from './engine.ts'
 import type { Incoming } from './methods.ts'
-import { type Told, toldIn, untold } from './told.ts'
+import { advertiseTemplate, ownNames, type Told, toldIn, untold } from './told.ts'
 
 export interface Service<Scope> {
   readonly door: Door<Scope>
@@ -19,8 +19,10 @@ export interface Service<Scope> {
   listed(incoming: Incoming<Scope>): readonly object[]
   readonly resources: readonly ResourceRow<Scope>[]
   readonly serverInfo: { readonly name: string; readonly title: string; readonly version: string }
-  /** The answers of `resources/list` and its siblings, as long as the process lives. */
-  readonly lists: Readonly<Record<'resources' | 'resourceTemplates' | 'prompts', readonly object[]>>
+  /** The answer of `resources/templates/list`: variables that the connection tells may be left out. */
+  templates(told: Told): readonly object[]
+  /** The answers of `resources/list` and `prompts/list`, as long as the process lives. */
+  readonly lists: Readonly<Record<'resources' | 'prompts', readonly object[]>>
   /**
    * An error in the words of this door: the hint names its own calls, of those that the scope is offered. Every error on
    * its way to the wire comes by here.
@@ -35,7 +37,7 @@ export interface ToolRow<Scope> {
   readonly ended: (call: Ended) => void
 }
 
-export interface ResourceRow<Scope> {
+interface ResourceRow<Scope> {
   readonly resource: Resource<Scope>
   readonly template: UriTemplate
 }
@@ -44,6 +46,7 @@ export function createService<Scope>(door: Door<Scope>, engine: Engine): Service
   const tools = new Map(door.tools.map((tool) => [tool.name, { tool, ended: openAccount(door, tool, engine) }]))
   const list = (told: Told) => door.tools.map((tool) => untold(advertise(tool, door.terse), tool.own, told))
   const listed = (wanted: boolean) => door.resources.filter((resource) => isTemplate(resource.uri) === wanted)
+  const templates = onceEach((told) => listed(true).map((resource) => advertiseTemplate(resource, told)))
   const offered = createOfferings(door, tools, list)
   return {
     door,
@@ -51,17 +54,15 @@ export function createService<Scope>(door: Door<Scope>, engine: Engine): Service
     tools,
     offered,
     listed: (incoming) => offered(incoming.exchange.scope).list(toldIn(door, incoming)),
-    resources: door.resources.map((resource) => ({ resource, template: parseTemplate(resource.uri) })),
+    templates,
+    resources: door.resources.map((resource) => ({
+      resource,
+      template: parseTemplate(withoutNeed(resource.uri, ownNames(resource.own, 'both'))),
+    })),
     serverInfo: { name: `parley-${door.name}`, title: door.title, version: engine.version },
     lists: {
       resources: listed(false).map(({ uri, name, description }) => ({
         uri,
-        name,
-        description,
-        mimeType: 'application/json',
-      })),
-      resourceTemplates: listed(true).map(({ uri, name, description }) => ({
-        uriTemplate: uri,
         name,
         description,
         mimeType: 'application/json',

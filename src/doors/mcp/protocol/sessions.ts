@@ -44,7 +44,7 @@ export interface SessionOptions {
 }
 
 /** The lists of what sessions follow, where every process looks. */
-export interface FollowedSessions {
+interface FollowedSessions {
   of(nonce: string, caller: Caller, until: number): FollowedList
   /** Tells which lists have changed, by this process or another; undefined if it may have missed some. */
   watch(fn: (nonce: string | undefined) => void): () => void

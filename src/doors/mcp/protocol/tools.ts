@@ -5,6 +5,7 @@ import { unknownTool } from '../offers.ts'
 import { Contents } from '../table.ts'
 import { openAccount } from './accounts.ts'
 import { resultText, runTool, startProgress } from './call.ts'
+import { noteClientSession } from './client-session.ts'
 import { openDialogue } from './dialogue.ts'
 import type { Exchange } from './exchange.ts'
 import type { Json } from './json.ts'
@@ -32,6 +33,7 @@ export async function callTool<Scope>(service: Service<Scope>, incoming: Incomin
   const stop = token === undefined ? undefined : startProgress(service, token, exchange)
   const result = await runTool({ service, row, args, fault, exchange })
   stop?.()
+  if (result.ok) noteClientSession(service, incoming, { row, args, value: result.value })
   // A client that asks for it is told of its own call, without anything that was written (hub.logging.calls).
   if (service.door.logger !== undefined)
     sendNote(service, incoming, 'debug', { tool: name, outcome: result.ok ? 'ok' : 'error' })

@@ -2,7 +2,7 @@
 import type { CallContext, Followed, Following, Updates } from '../table.ts'
 
 /** The updates of a door for one client. */
-export interface OwnUpdates {
+interface OwnUpdates {
   begin(uri: string): Promise<string>
   place(last?: string): Promise<string>
   follow(followed: readonly Followed[], how: Following): Promise<() => void>
@@ -144,7 +144,7 @@ export class SessionUpdates {
 }
 
 /** The notification that a resource has changed. Of one with many followers most of it is written once. */
-export const updated = (uri: string): string => `${headOf(uri)}}}`
+const updated = (uri: string): string => `${headOf(uri)}}}`
 
 /** The same with a `_meta` that is already text. */
 export const updatedWith = (uri: string, meta: string): string => `${headOf(uri)},"_meta":${meta}}}`

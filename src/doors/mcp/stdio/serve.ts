@@ -19,7 +19,7 @@ import { listInMemory, SessionUpdates, updatesFor } from '../protocol/updates.ts
 import type { Door } from '../table.ts'
 import { readLines } from './lines.ts'
 
-export interface StdioOptions {
+interface StdioOptions {
   readonly engine: Engine
   /** A local caller, unless the process was given the key of an agent. */
   readonly caller?: Caller

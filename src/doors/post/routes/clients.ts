@@ -4,8 +4,9 @@ import { limits } from '../../../base/limits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { claimMessage, keepSessionKey, markReadCalled } from '../../../core/mail/claims.ts'
 import { listUnread, needCounterpart } from '../../../core/mail/unread.ts'
+import { claimForBridge } from '../../../core/presence/bridging.ts'
 import { claimedShape, counterpartShape, keptShape, readShape, unreadShape } from '../../words/post.ts'
-import { ownId, queryNumber, queryUuid, sessionKey, uuid } from '../fields.ts'
+import { bridge, ownId, queryNumber, queryUuid, sessionKey, uuid } from '../fields.ts'
 import { toUnread } from '../shapes.ts'
 import { type Route, routesAbout } from '../table.ts'
 import { aMessage, aSession, noSession, ofSession } from './parts.ts'
@@ -97,16 +98,26 @@ export const clientRoutes = (hub: Hub): Route[] => [
       'For several clients with one key. Other clients cannot claim the message meanwhile. A claim expires after 120 s unless the message is read by then.',
     input: {
       params: ofMessage,
-      body: z.object({ client: ownId.describe('The name of the client, which may repeat its own claim.') }),
+      body: z.object({
+        client: ownId.describe('The name of the client, which may repeat its own claim.'),
+        via: bridge.describe('The bridge that hands the message to the agent: the claim counts as the announcement.'),
+      }),
     },
     bodyOptional: true,
     output: claimedShape,
-    errors: { ...noMessage, MESSAGE_CLAIMED: 'The message is read, or another client has claimed it.' },
+    errors: {
+      ...noMessage,
+      MESSAGE_CLAIMED: 'The message is read, another client has claimed it, or another session was told of it.',
+    },
     example: {
       answer: { message_id: aMessage, claimed: true, session_key: 'agent:main:main', automatic_turns: 0 },
     },
-    async run({ params: { message_id }, body: { client } }, { acting }) {
-      const { sessionKey, automaticTurns } = await claimMessage(hub, acting, { uid: message_id, client })
+    async run({ params: { message_id }, body: { client, via } }, { acting }) {
+      const claim = { uid: message_id, client }
+      const { sessionKey, automaticTurns } =
+        via === undefined
+          ? await claimMessage(hub, acting, claim)
+          : await claimForBridge(hub, acting, { ...claim, via })
       return { message_id, claimed: true, session_key: sessionKey ?? null, automatic_turns: automaticTurns }
     },
   }),

@@ -6,10 +6,22 @@ import type { Hub } from '../../../core/hub/hub.ts'
 import { listConversations } from '../../../core/mail/conversations.ts'
 import { readConversation } from '../../../core/mail/history.ts'
 import { converse } from '../../../core/messages/conversing.ts'
-import { parseAddress } from '../../words/fields.ts'
+import { parseAddress } from '../../words/addresses.ts'
+import { toMs } from '../../words/fields.ts'
 import { historyShape, inboxShape, sentShape } from '../../words/post.ts'
 import { iso } from '../../words/times.ts'
-import { content, flag, optionalUuid, ownId, queryFlag, queryNumber, queryUuid, recipient, subject } from '../fields.ts'
+import {
+  content,
+  flag,
+  optionalUuid,
+  ownId,
+  queryFlag,
+  queryNumber,
+  queryUuid,
+  recipient,
+  subject,
+  ttl,
+} from '../fields.ts'
 import { toMessage, toPending, toSession } from '../shapes.ts'
 import { type Route, routesAbout } from '../table.ts'
 import { aMessage, aSession, noSession, ofSession } from './parts.ts'
@@ -41,6 +53,7 @@ export const messageRoutes = (hub: Hub): Route[] => [
         session_id: optionalUuid.describe('A session of both agents.'),
         client_message_id: ownId.describe('Your own id for the message: with it a retry stores nothing twice.'),
         automatic: flag.describe('Sent by a program, not by its agent: see `automatic_turns`.'),
+        ttl_seconds: ttl.describe('Unread for so many seconds, the message expires, and the sender is told once.'),
       }),
     },
     output: sentShape,
@@ -78,6 +91,7 @@ export const messageRoutes = (hub: Hub): Route[] => [
         thread: body.session_id,
         clientId: body.client_message_id,
         automatic: body.automatic,
+        ttlMs: toMs(body.ttl_seconds),
       })
       const { uid, threadUid, subject, createdAt } = said
       return { message_id: uid, session_id: threadUid, subject, created_at: iso(createdAt) }

@@ -63,7 +63,7 @@ export function mountSockets(
     const key = keyOf(request)
     // Watched before the handshake ends: a connected client misses no event.
     const link = key === undefined ? undefined : await enter(key)
-    const address = request.socket.remoteAddress
+    const address = app.clientAddress(request)
     const tooMany = key !== undefined && link === undefined ? await wrongKey(address) : undefined
     if (tooMany !== undefined) throw tooMany
     if (socket.destroyed) return link?.leave()

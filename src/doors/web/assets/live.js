@@ -5,6 +5,7 @@ import { refreshKeys } from './keys.js'
 /** At most two refreshes a second. */
 const pauseMs = 500
 const retryMs = 3000
+const boardMs = 60_000
 
 export function keepLive() {
   const { events } = /** @type {HTMLElement} */ (document.getElementById('main')).dataset
@@ -50,6 +51,10 @@ export function keepLive() {
     addEventListener('pagehide', () => stream.close())
   }
 
+  // An agent becomes stuck by doing nothing: no change tells of that.
+  setInterval(() => {
+    if (document.querySelector('.board') !== null) hint()
+  }, boardMs)
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden && stale) hint()
   })

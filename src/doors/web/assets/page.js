@@ -2,6 +2,8 @@
 import { installJump } from './jump.js'
 import { installKeys } from './keys.js'
 import { keepLive } from './live.js'
+import { openThread } from './reading.js'
+import { keepTimes } from './times.js'
 
 /** @param {ParentNode} root */
 function enhance(root) {
@@ -37,4 +39,7 @@ if (document.body.dataset.keys === 'on') {
   installKeys()
   installJump()
 }
+openThread()
 keepLive()
+keepTimes()
+document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })

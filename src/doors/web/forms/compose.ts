@@ -1,5 +1,6 @@
 /** The composer was sent: a preview, or one message in each project (web.forms.compose). */
-import { sendAsOverseer, withPreamble } from '../../../core/pages/overseer.ts'
+import { withPreamble } from '../../../base/preamble.ts'
+import { sendAsOverseer } from '../../../core/pages/overseer.ts'
 import { toSentReceipt } from '../../words/page-mail.ts'
 import type { Submit } from '../forms.ts'
 import { at, withQuery } from '../site.ts'

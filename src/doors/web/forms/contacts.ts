@@ -2,8 +2,8 @@
 import { decideContact } from '../../../core/pages/decisions.ts'
 import type { Submit } from '../forms.ts'
 import { part } from '../page.ts'
-import { at, withQuery } from '../site.ts'
-import { needField, needWord } from './faults.ts'
+import { at } from '../site.ts'
+import { backTo, needField, needWord } from './faults.ts'
 
 export const submit: Submit = async ({ visit: { hub, caller }, params, fields }) => {
   const project = part(params, 'project')
@@ -11,7 +11,7 @@ export const submit: Submit = async ({ visit: { hub, caller }, params, fields })
   const [from, to] = [needField(fields, 'from'), needField(fields, 'to')]
   const { status } = await decideContact(hub, caller, project, { from, to, accept })
   return {
-    see: withQuery(at(project, 'contacts'), { done: accept ? 'approved' : 'denied' }),
+    see: backTo(fields, at(project, 'contacts'), accept ? 'approved' : 'denied'),
     receipt: { from, to, status },
   }
 }

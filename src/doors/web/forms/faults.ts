@@ -1,6 +1,8 @@
 /** Faults that the hub finds in what was typed, at the field that they are about. */
 import { type Code, HubError, type Reason } from '../../../base/errors.ts'
 import { FormFault } from '../forms.ts'
+import { nextOf } from '../login.ts'
+import { urlWith } from '../site.ts'
 
 const fields: Partial<Record<Reason, string>> = {
   bad_body: 'body_md',
@@ -25,6 +27,13 @@ export async function checkedBy<Value>(
     if (field === undefined) throw error
     throw new FormFault({ [field]: error.message })
   }
+}
+
+/** The page that the form came from, if it says so; else the usual one. */
+export function backTo(form: URLSearchParams, usual: string, done: string): string {
+  const next = form.get('next')
+  const [path = usual, query] = (next === null ? usual : nextOf(next)).split('?', 2)
+  return urlWith({ path, query: new URLSearchParams(query) }, { done })
 }
 
 /** A field that a button of the page always sends. */

@@ -9,7 +9,7 @@ import { cut } from '../../../base/text.ts'
 import { type Html, html, raw } from '../html.ts'
 import type { Job, Told } from './thread.ts'
 
-export interface Body {
+interface Body {
   /** Under which it is kept: its message. Without one it is not kept. */
   readonly key?: string
   readonly text: string

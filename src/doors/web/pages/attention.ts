@@ -1,12 +1,18 @@
-/** `/mail/attention`: four boards over all projects of what somebody is late with, and a way to remind them. */
+/** `/mail/attention`: what needs a person, and below it four boards of mail that somebody is late with. */
 import { z } from 'zod'
 import { countAttention, listAttention } from '../../../core/pages/attention.ts'
+import { type Loop, listLoops } from '../../../core/pages/loops.ts'
+import { type Needs, readNeeds } from '../../../core/pages/needs.ts'
+import { toContact } from '../../words/contacts.ts'
+import { toReservation } from '../../words/leases.ts'
 import { iso, isoOrNull } from '../../words/times.ts'
 import { type Html, html } from '../html.ts'
 import { proof } from '../layout.ts'
 import { definePage } from '../page.ts'
+import { toBoardAgent } from '../parts/board.ts'
 import { type Board, boards, boardsLine } from '../parts/boards.ts'
 import { empty } from '../parts/empty.ts'
+import { needsList } from '../parts/needs.ts'
 import { pager } from '../parts/pager.ts'
 import { called } from '../parts/people.ts'
 import { row, rows } from '../parts/rows.ts'
@@ -15,30 +21,36 @@ import { limit, oneOf, place, text } from '../query.ts'
 import { addressIn, nextUrl, toMessage } from '../shapes.ts'
 import { urlWith, type Visit } from '../site.ts'
 
+/** For programs that name no board. */
+const usual = 'ack-overdue'
+
 type Item = Awaited<ReturnType<typeof listAttention>>['items'][number]
 
 export const page = definePage({
   query: z.object({
-    view: oneOf(['unread', 'urgent', 'ack-required', 'ack-overdue']).default('ack-overdue'),
+    view: oneOf(['unread', 'urgent', 'ack-required', 'ack-overdue']).optional(),
     project: text,
     before: place,
     limit,
   }),
   async load({ hub, caller }, { view, project, before, limit }) {
-    const [counts, list] = await Promise.all([
+    const [needs, counts, list, loops] = await Promise.all([
+      readNeeds(hub, caller, { project }),
       countAttention(hub, caller, { project }),
-      listAttention(hub, caller, { view, project, before, limit }),
+      listAttention(hub, caller, { view: view ?? usual, project, before, limit }),
+      listLoops(hub, caller),
     ])
-    return { counts, list }
+    return { needs, counts, list, loops }
   },
-  json: ({ data: { counts, list }, query: { view }, visit }) => ({
+  json: ({ data: { needs, counts, list, loops }, query: { view }, visit }) => ({
+    needs: toNeeds(needs),
     counts: {
       unread: counts.unread,
       urgent: counts.urgent,
       'ack-required': counts.ackRequired,
       'ack-overdue': counts.ackOverdue,
     },
-    view,
+    view: view ?? usual,
     messages: list.items.map((item) => ({
       ...toMessage(item),
       late: item.late.map(({ name, project, since, remindedAt }) => ({
@@ -47,21 +59,43 @@ export const page = definePage({
         reminded_ts: isoOrNull(remindedAt),
       })),
     })),
+    loops: loops.map(({ id, thread, project, agents, pausedAt }) => ({
+      id,
+      thread: thread ?? null,
+      project,
+      agents: [...agents],
+      paused_ts: iso(pausedAt),
+    })),
     next: nextUrl(visit, list.next),
   }),
-  view: ({ data: { counts, list }, query: { view, project, before }, visit }) => ({
-    title: 'Attention',
+  view: ({ data: { needs, counts, list, loops }, query: { view, project, before }, visit }) => ({
+    title: 'Needs you',
     here: 'attention',
     up: '/mail',
     watch: { project },
-    main: html`<div class="head"><h1>Attention</h1></div>
-${boardsLine(counts, { current: view, project })}
+    main: html`<div class="head"><h1>Needs you</h1></div>
+${pausedLoops(visit, loops)}
+${view === undefined && html`<h2 class="visually-hidden">The list</h2>${needsList(visit, needs)}`}
+<section class="section"><h2>Late mail</h2>${boardsLine(counts, { ...(view && { current: view }), project })}
 ${project !== undefined && html`<div class="filters"><a class="pill" aria-current="true" href="${urlWith(visit, { project: undefined, before: undefined })}">In ${project} <span aria-hidden="true">×</span></a></div>`}
-<h2 class="visually-hidden">${boards.find((board) => board.view === view)?.says ?? view}</h2>
+${
+  view !== undefined &&
+  html`<h3 class="visually-hidden">${boards.find((board) => board.view === view)?.says ?? view}</h3>
 ${list.items.length === 0 ? empty('Nothing is stuck', calm[view]) : rows(list.items.map((item) => line(visit, item)))}
-${pager({ older: nextUrl(visit, list.next), newer: before === undefined ? null : urlWith(visit, { before: undefined }) })}`,
+${pager({ older: nextUrl(visit, list.next), newer: before === undefined ? null : urlWith(visit, { before: undefined }) })}`
+}</section>`,
   }),
 })
+
+/** Agents that only answered each other: they are not woken until somebody resumes it. */
+function pausedLoops(visit: Visit, loops: readonly Loop[]): Html | false {
+  if (loops.length === 0) return false
+  const items = loops.map(
+    ({ id, thread, project, agents, pausedAt }) =>
+      html`<li><strong><bdi>${agents.join(', ')}</bdi></strong> in ${thread === undefined ? 'all threads' : html`thread <bdi>${thread}</bdi>`} of ${project}, since ${longTime(visit, pausedAt)}${visit.steers && html` <form method="post" action="/mail/attention">${proof(visit.csrf)}<button class="quiet" name="resume" value="${id}" aria-label="Let ${agents.join(', ')} be woken again">Resume</button></form>`}</li>`,
+  )
+  return html`<section aria-labelledby="loops"><h2 id="loops">Waking is paused</h2><p>These agents only answered each other. Mail goes on; nobody is woken for it.</p><ul>${items}</ul></section>`
+}
 
 const calm: Readonly<Record<Board, string>> = {
   unread: 'No message has waited for more than an hour.',
@@ -83,3 +117,22 @@ function line(visit: Visit, item: Item): Html {
       : undefined,
   })
 }
+
+const toNeeds = ({ answers, contacts, conflicts, debtors, stuck }: Needs) => ({
+  answers: answers.map(toMessage),
+  contacts: contacts.map(toContact),
+  conflicts: conflicts.map(({ project, holder, other, holderSeenAt, stuck }) => ({
+    project,
+    holder: toReservation(holder),
+    other: toReservation(other),
+    holder_seen_ts: holderSeenAt === 0 ? null : iso(holderSeenAt),
+    stuck,
+  })),
+  overdue: debtors.map(({ agent, count, since, messages }) => ({
+    agent: `${agent.name}@${agent.project}`,
+    count,
+    since: iso(since),
+    message_ids: messages.map(({ id }) => id),
+  })),
+  stuck: stuck.map(toBoardAgent),
+})

@@ -1,7 +1,8 @@
 /** The composer of the overseer: recipients, subject and body, and a preview of what agents will see. */
 import { z } from 'zod'
 import { slugName } from '../../../base/names.ts'
-import { listAddressable, preamble, withPreamble } from '../../../core/pages/overseer.ts'
+import { preamble, withPreamble } from '../../../base/preamble.ts'
+import { listAddressable } from '../../../core/pages/overseer.ts'
 import { needProject } from '../../../core/projects/projects.ts'
 import { isoOrNull } from '../../words/times.ts'
 import { type Html, html } from '../html.ts'
@@ -79,7 +80,7 @@ ${groups.map(
       ({ name, task, activeAt }) => {
         const value = project === slug ? name : `${name}@${project}`
         const on = all || chosen.has(value) || (project === slug && chosen.has(`${name}@${project}`))
-        return html`<label><input type="checkbox" name="recipients" value="${value}"${on && html` checked`}>${disc(name)}<span>${name}</span>${activeAt === 0 && html`<span class="badge" title="Nobody has answered to this name yet">never active</span>`}<span class="task" title="${task}">${task}</span></label>`
+        return html`<label title="${name}"><input type="checkbox" name="recipients" value="${value}"${on && html` checked`}>${disc(visit, { name, project })}<span>${name}</span>${activeAt === 0 && html`<span class="badge" title="Nobody has answered to this name yet">never active</span>`}<span class="task" title="${task}">${task}</span></label>`
       },
     )}</div>`,
 )}</fieldset>`

@@ -9,7 +9,7 @@ import { proof } from '../layout.ts'
 import { definePage, part } from '../page.ts'
 import { empty } from '../parts/empty.ts'
 import { faultText } from '../parts/fields.ts'
-import { agentLink, disc } from '../parts/people.ts'
+import { agentLink, disc, pathShown } from '../parts/people.ts'
 import { projectHead } from '../parts/project-head.ts'
 import { longTime, untilTime } from '../parts/times.ts'
 import { addressIn } from '../shapes.ts'
@@ -37,7 +37,7 @@ ${contacts.length === 0 ? empty('No contact yet', 'Agents ask with request_conta
         ? html`<p class="soft">No agent yet.</p>`
         : html`<ul class="people">${policies.map(
             ({ name, policy }) =>
-              html`<li data-row>${disc(name)}<span>${agentLink({ name, project: slug }, slug)}</span><span class="task">${meanings[policy] ?? ''}</span><code>${policy}</code></li>`,
+              html`<li data-row>${disc(visit, { name, project: slug })}<span>${agentLink({ name, project: slug }, slug)}</span><span class="task">${meanings[policy] ?? ''}</span><code>${policy}</code></li>`,
           )}</ul>`
     }</section>`,
   }),
@@ -55,7 +55,7 @@ const looks: Readonly<Record<string, string>> = { pending: 'wait', approved: 'go
 const table = (visit: Visit, slug: string, contacts: readonly Contact[]): Html =>
   html`<div class="scrolls"><table class="table"><thead><tr><th>From</th><th>To</th><th>State</th><th>Reason</th><th>Changed</th><th>Expires</th>${visit.steers && html`<th><span class="visually-hidden">Decide</span></th>`}</tr></thead><tbody>${contacts.map(
     (contact) =>
-      html`<tr data-row><td>${agentLink(contact.from, slug)}</td><td data-label="to">${agentLink(contact.to, slug)}</td><td><span class="state ${looks[contact.status] ?? ''}">${contact.status}</span></td><td dir="auto">${contact.reason}</td><td data-label="changed">${longTime(visit, contact.updatedAt)}</td><td data-label="expires">${contact.expiresAt === undefined ? html`<span class="soft">never</span>` : contact.expiresAt > visit.now ? untilTime(visit, contact.expiresAt) : longTime(visit, contact.expiresAt)}</td>${visit.steers && html`<td>${contact.status === 'pending' && decide(visit, slug, contact)}</td>`}</tr>`,
+      html`<tr data-row><td>${agentLink(contact.from, slug)}</td><td data-label="to">${agentLink(contact.to, slug)}</td><td class="short"><span class="state ${looks[contact.status] ?? ''}">${contact.status}</span></td><td dir="auto">${pathShown(contact.reason)}</td><td class="short" data-label="changed">${longTime(visit, contact.updatedAt)}</td><td class="short" data-label="expires">${contact.expiresAt === undefined ? html`<span class="soft">never</span>` : contact.expiresAt > visit.now ? untilTime(visit, contact.expiresAt) : longTime(visit, contact.expiresAt)}</td>${visit.steers && html`<td>${contact.status === 'pending' && decide(visit, slug, contact)}</td>`}</tr>`,
   )}</tbody></table></div>`
 
 function decide(visit: Visit, slug: string, { from, to }: Contact): Html {

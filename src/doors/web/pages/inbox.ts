@@ -44,7 +44,7 @@ export const page = definePage({
       project: slug,
       up: at(slug),
       watch: { project: slug, agent: agent.name },
-      main: html`${projectHead(visit, { project: slug, title: html`${disc(agent.name)} ${agent.name}` })}
+      main: html`${projectHead(visit, { project: slug, title: html`${disc(visit, agent)} ${agent.name}` })}
 ${profile(visit, data)}
 <div class="filters"><a class="pill" href="${urlWith(visit, { ...fresh, box: undefined })}"${here && html` aria-current="true"`}>Inbox</a><a class="pill" href="${urlWith(visit, { ...fresh, box: 'outbox', unread: undefined })}"${!here && html` aria-current="true"`}>Outbox</a>${
         here &&

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { HubError } from '../../../base/errors.ts'
 import { isReserved, slugName } from '../../../base/names.ts'
+import { ownWords } from '../../../base/preamble.ts'
 import { echo } from '../../../base/text.ts'
 import { type RecipientState, type ShownMessage, showMessage } from '../../../core/pages/message.ts'
 import { type Html, html } from '../html.ts'
@@ -9,7 +10,8 @@ import { proof } from '../layout.ts'
 import { definePage, part } from '../page.ts'
 import { attached } from '../parts/attached.ts'
 import { icon } from '../parts/icons.ts'
-import { agentLink, called, disc, overseerBadge } from '../parts/people.ts'
+import { agentLink, called, disc, overseerBadge, pathShown, subjectShown } from '../parts/people.ts'
+import { foldedPreamble } from '../parts/preamble.ts'
 import { sendButton } from '../parts/project-head.ts'
 import { importanceBadge, row, rows, threadUrl } from '../parts/rows.ts'
 import { fullTime, longTime } from '../parts/times.ts'
@@ -38,26 +40,26 @@ export const page = definePage({
     const text = withQuery(at(project, 'message', id), { format: 'md' })
     const [body] = await visit.bodies.render(
       data.project,
-      sealed ? [] : [{ key: `${id}`, text: data.body ?? '', whole: text }],
+      sealed ? [] : [{ key: `${id}`, text: ownWords(from.name, data.body ?? ''), whole: text }],
     )
-    const title = sealed ? 'Sealed message' : subject
+    const title = sealed ? 'Sealed message' : subjectShown(subject)
     return {
       title,
       project,
       up: threadUrl(data),
       watch: { project, thread: data.thread ?? String(id) },
       main: html`<ol class="crumbs"><li><a href="/mail/projects">Projects</a></li><li><a href="${at(project)}">${slugName(project)}</a></li><li><a href="${threadUrl(data)}">${topic ?? (data.thread !== undefined ? `Thread ${data.thread}` : 'Thread')}</a></li></ol>
-<article class="letter"><header><h1 dir="auto">${title}</h1>
-<p class="facts-line">${disc(from.name)}<b>${agentLink(from, project)}</b>${overseer && overseerBadge}<span>${fullTime(createdAt)}</span><span>${longTime(visit, createdAt)}</span>${importanceBadge(data) ?? html`<span>${data.importance} importance</span>`}${data.ackRequired && html`<span class="badge">acknowledgement required</span>`}<a href="${text}">${icon(visit, 'text')}As text</a></p></header>
+<article class="letter"><header><h1 dir="auto">${pathShown(title)}</h1>
+<p class="facts-line">${disc(visit, from)}<b>${agentLink(from, project)}</b>${overseer && overseerBadge}<span>${fullTime(createdAt)}</span><span>${longTime(visit, createdAt)}</span>${importanceBadge(data)}${data.ackRequired && html`<span class="badge">acknowledgement required</span>`}<a href="${text}">${icon(visit, 'text')}As text</a></p></header>
 ${recipientList(visit, project, data)}
-${sealed ? html`<p class="soft">All agents of this message hold keys. Whoever has the operator's token can read it.</p>` : body}
+${sealed ? html`<p class="soft">All agents of this message hold keys. Whoever has the operator's token can read it.</p>` : html`${foldedPreamble(data)}${body}`}
 ${attached(visit, data.project, attachments)}
 <p class="ways section">${sendButton(visit, {
         project,
         to: called(from, project) === from.name ? from.name : `${from.name}@${from.project}`,
         thread_id: data.thread ?? String(id),
         subject: /^re:/i.test(subject) ? subject : `Re: ${subject}`,
-      })}<a class="button" href="${threadUrl(data)}#m-${id}" data-hotkey="r">${icon(visit, 'reply')}Reply in the thread</a></p></article>
+      })}<a class="button" href="${withQuery(threadUrl(data), { at: id })}#m-${id}" data-hotkey="r">${icon(visit, 'reply')}Reply in the thread</a></p></article>
 ${data.around.length > 1 && html`<section class="around"><h2>In this thread</h2>${rows(data.around.map((one) => row(visit, one, { home: project })))}</section>`}`,
     }
   },
@@ -69,7 +71,15 @@ const kinds = [
   ['bcc', 'Bcc'],
 ] as const
 
-const looks = { unread: '', read: 'note', acknowledged: 'good', overdue: 'late' } as const
+const looks = {
+  unread: '',
+  read: 'note',
+  acknowledged: 'good',
+  overdue: 'late',
+  expired: 'late',
+  dead: 'late',
+  dropped: 'note',
+} as const
 
 function recipientList(visit: Visit, project: string, { id, states, topic }: ShownMessage): Html {
   if (states.length === 0)
@@ -91,5 +101,5 @@ function recipient(visit: Visit, project: string, party: RecipientState, id: num
   const { state, readAt, ackedAt } = party
   const time = ackedAt ?? readAt
   const since = time !== undefined && longTime(visit, time)
-  return html`<li>${disc(party.name)}${agentLink(party, project)}${visit.steers && isReserved(party.name) && readAt === undefined && markRead(visit, party, id)}<span class="state ${looks[state]}">${state}${since && (state === 'overdue' ? html`, read ${since}` : html` ${since}`)}</span></li>`
+  return html`<li>${disc(visit, party)}${agentLink(party, project)}${visit.steers && isReserved(party.name) && readAt === undefined && markRead(visit, party, id)}<span class="state ${looks[state]}">${state}${since && (state === 'overdue' ? html`, read ${since}` : html` ${since}`)}</span></li>`
 }

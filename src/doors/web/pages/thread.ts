@@ -1,6 +1,7 @@
 /** `/mail/{project}/thread/{thread}`: a conversation, who takes part in it, a map of it, and a box to answer. */
 import { z } from 'zod'
 import { slugName } from '../../../base/names.ts'
+import { ownWords } from '../../../base/preamble.ts'
 import { type ShownThread, showThread } from '../../../core/pages/threads.ts'
 import { summarizeThread, type ThreadSummary } from '../../../core/threads/summaries.ts'
 import { iso } from '../../words/times.ts'
@@ -8,7 +9,8 @@ import { type Html, html } from '../html.ts'
 import { definePage, part } from '../page.ts'
 import { attached } from '../parts/attached.ts'
 import { threadInspector } from '../parts/inspector.ts'
-import { agentLink, arrow, disc, names, overseerBadge } from '../parts/people.ts'
+import { agentLink, arrow, disc, names, overseerBadge, pathShown, threadTitle } from '../parts/people.ts'
+import { foldedPreamble } from '../parts/preamble.ts'
 import { replyBox } from '../parts/reply.ts'
 import { importanceBadge, messageUrl } from '../parts/rows.ts'
 import { summaryPart } from '../parts/summary.ts'
@@ -19,10 +21,10 @@ import { at, type Visit } from '../site.ts'
 import { threadText } from '../texts.ts'
 
 export const page = definePage({
-  query: z.object({ before: place, limit, summary: flag }),
-  async load({ hub, caller }, { before, limit, summary }, params) {
+  query: z.object({ before: place, after: place, at: place, limit, summary: flag }),
+  async load({ hub, caller }, { summary, ...place }, params) {
     const [project, key] = [part(params, 'project'), part(params, 'thread')]
-    const thread = await showThread(hub, caller, project, { thread: key, before, limit })
+    const thread = await showThread(hub, caller, project, { thread: key, ...place })
     const told = summary ? await summarizeThread(hub, caller, { project, key, refine: true }) : undefined
     return { thread, told }
   },
@@ -43,21 +45,23 @@ export const page = definePage({
       reply_to: message.replyTo ?? null,
     })),
     next: nextUrl(visit, thread.next),
+    later: laterUrl(visit, thread),
     ...(told && { summary: summaryShape(told) }),
   }),
   text: ({ data: { thread } }) => threadText(thread.topic ?? thread.subject, thread.messages),
-  async view({ data: { thread, told }, visit, query: { before } }) {
+  async view({ data: { thread, told }, visit }) {
     const { project, id, topic, status, messages, count } = thread
-    const title = thread.sealed ? 'Sealed thread' : (topic ?? thread.subject)
+    const title = thread.sealed ? 'Sealed thread' : (topic ?? threadTitle(thread.subject, thread.key))
     const bodies = await visit.bodies.render(
       project,
       messages.map((message) => ({
         key: `${message.id}`,
-        text: message.body ?? '',
+        text: ownWords(message.from.name, message.body ?? ''),
         whole: `${messageUrl(message)}?format=md`,
       })),
     )
-    const earlier = nextUrl(visit, thread.next)
+    const earlier = nextUrl({ ...visit, query: withoutPlace(visit) }, thread.next)
+    const later = laterUrl(visit, thread)
     return {
       title,
       project,
@@ -65,15 +69,24 @@ export const page = definePage({
       watch: { project, thread: id },
       inspector: threadInspector(visit, thread, { summarized: told !== undefined }),
       main: html`<ol class="crumbs"><li><a href="/mail/projects">Projects</a></li><li><a href="${at(project)}">${slugName(project)}</a></li><li><a href="${at(project, 'threads')}">Threads</a></li></ol>
-<div class="head"><h1 dir="auto">${title}</h1></div>
+<div class="head"><h1 dir="auto"><span>${pathShown(title)}</span></h1></div>
 <p class="facts-line">${topic !== undefined && html`<span class="badge">topic</span>`}${thread.key !== undefined && html`<span class="mono">${thread.key}</span>`}<span class="state ${status === 'open' ? 'good' : ''}">${status}</span><span>${count} ${count === 1 ? 'message' : 'messages'}</span>${thread.closeReason && html`<span dir="auto">${thread.closeReason}</span>`}</p>
 ${told && summaryPart(told)}
-${earlier !== null && html`<a class="earlier" href="${earlier}">Earlier messages</a>`}
+${earlier !== null && html`<a class="earlier" rel="prev" href="${earlier}">Earlier messages</a>`}
 ${messages.map((message, place) => article(visit, thread, message, bodies[place]))}
-${before === undefined && replyBox(visit, thread)}`,
+${later !== null && html`<p class="ways"><a class="earlier" rel="next" href="${later}">Later messages</a><a class="earlier" href="${at(project, 'thread', id)}">Newest messages</a></p>`}${later === null && replyBox(visit, thread)}`,
     }
   },
 })
+
+function withoutPlace({ query }: Visit): URLSearchParams {
+  const rest = new URLSearchParams(query)
+  for (const name of ['before', 'after', 'at', 'done']) rest.delete(name)
+  return rest
+}
+
+const laterUrl = (visit: Visit, { later }: ShownThread): string | null =>
+  nextUrl({ ...visit, query: withoutPlace(visit) }, later, 'after')
 
 function article(
   visit: Visit,
@@ -83,8 +96,8 @@ function article(
 ): Html {
   const { id, from, to, cc, overseer, sealed, topic, unread } = message
   const recipients = topic === undefined ? names([...to, ...cc], project, 4) : ''
-  return html`<article class="message${overseer && ' of-overseer'}" id="m-${id}" data-row><header>${disc(from.name)}<h2>${agentLink(from, project)}</h2>${recipients !== '' && html`<span class="to">${arrow}<bdi>${recipients}</bdi></span>`}${overseer && overseerBadge}${importanceBadge(message)}${unread > 0 && html`<span class="state late small">${unread === 1 ? '1 has not read it' : `${unread} have not read it`}</span>`}<span class="when"><a class="subject" href="${messageUrl(message)}">${shortTime(visit, message.createdAt)}<span class="visually-hidden">: this message</span></a></span></header>
-${sealed ? html`<p class="soft">Sealed: between agents that hold keys.</p>` : body}${message.bodyCut && html`<p><a href="${messageUrl(message)}">All of this message</a></p>`}${attached(visit, project, message.attachments)}</article>`
+  return html`<article class="message${overseer && ' of-overseer'}" id="m-${id}" data-row><header>${disc(visit, from)}<h2>${agentLink(from, project)}</h2>${recipients !== '' && html`<span class="to">${arrow}<bdi>${recipients}</bdi></span>`}${overseer && overseerBadge}${importanceBadge(message)}${unread > 0 && html`<span class="state late small">${unread === 1 ? '1 has not read it' : `${unread} have not read it`}</span>`}<span class="when"><a class="subject" href="${messageUrl(message)}">${shortTime(visit, message.createdAt)}<span class="visually-hidden">: this message</span></a></span></header>
+${sealed ? html`<p class="soft">Sealed: between agents that hold keys.</p>` : html`${foldedPreamble(message)}${body}`}${message.bodyCut && html`<p><a href="${messageUrl(message)}">All of this message</a></p>`}${attached(visit, project, message.attachments)}</article>`
 }
 
 const summaryShape = ({ overview, participants, keyPoints, decisions, actionItems, openQuestions }: ThreadSummary) => ({

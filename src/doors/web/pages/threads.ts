@@ -8,7 +8,7 @@ import { empty } from '../parts/empty.ts'
 import { pager } from '../parts/pager.ts'
 import { projectHead } from '../parts/project-head.ts'
 import { rows } from '../parts/rows.ts'
-import { threadRow } from '../parts/thread-row.ts'
+import { sealedThreads, threadRow } from '../parts/thread-row.ts'
 import { limit, oneOf, place, text } from '../query.ts'
 import { nextUrl, toThread } from '../shapes.ts'
 import { at, urlWith } from '../site.ts'
@@ -41,7 +41,7 @@ export const page = definePage({
       main: html`${projectHead(visit, { project: slug, title: 'Threads', tab: 'threads' })}
 <form class="filters" action="${at(slug, 'threads')}">${pill('All', status === 'all' && kind === undefined, { status: undefined, kind: undefined })}${pill('Open', status === 'open', { status: 'open' })}${pill('Closed', status === 'closed', { status: 'closed' })}${pill('Mail', kind === 'mail', { kind: 'mail' })}${pill('Topics', kind === 'topic', { kind: 'topic' })}
 <label class="visually-hidden" for="named">Part of the name or subject</label><input id="named" type="search" name="q" value="${q ?? ''}" placeholder="Name or subject"></form>
-${items.length === 0 ? empty('No thread here', q === undefined ? 'The first message between two agents begins one; peers of the bus open topics.' : 'None has this in its name or subject.') : rows(items.map((thread) => threadRow(visit, slug, thread)))}
+${items.length === 0 ? empty('No thread here', q === undefined ? 'The first message between two agents begins one; peers of the bus open topics.' : 'None has this in its name or subject.') : rows(sealedThreads(items).map((thread) => threadRow(visit, slug, thread)))}
 ${pager({ older: nextUrl(visit, data.next), newer: before === undefined ? null : urlWith(visit, { before: undefined }) })}`,
     }
   },

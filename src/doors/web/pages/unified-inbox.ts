@@ -5,7 +5,7 @@ import { html } from '../html.ts'
 import { definePage } from '../page.ts'
 import { connectLines } from '../parts/empty.ts'
 import { pager } from '../parts/pager.ts'
-import { row, rows, threadUrl } from '../parts/rows.ts'
+import { row, rows, sealedAsOne, threadUrl } from '../parts/rows.ts'
 import { limit, place, text } from '../query.ts'
 import { nextUrl, toMessage } from '../shapes.ts'
 
@@ -24,7 +24,7 @@ export const page = definePage({
 ${
   data.items.length === 0
     ? connectLines(visit)
-    : rows(data.items.map((item) => row(visit, item, { href: threadUrl(item), count: item.count })))
+    : rows(sealedAsOne(data.items).map((item) => row(visit, item, { href: threadUrl(item), count: item.count })))
 }${pager({ older: nextUrl(visit, data.next), newer: query.before === undefined ? null : '/mail/unified-inbox' })}`,
   }),
 })

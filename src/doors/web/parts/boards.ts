@@ -3,7 +3,7 @@ import type { countAttention } from '../../../core/pages/attention.ts'
 import { type Html, html } from '../html.ts'
 import { withQuery } from '../site.ts'
 
-export type Counts = Awaited<ReturnType<typeof countAttention>>
+type Counts = Awaited<ReturnType<typeof countAttention>>
 
 export const boards = [
   { view: 'ack-overdue', count: 'ackOverdue', says: 'Overdue', told: 'acknowledgement overdue' },

@@ -1,10 +1,9 @@
 /** Charts as SVG made on the server: figures come as attributes and classes, never as styles. */
-import { isReserved } from '../../../base/names.ts'
 import { type Html, html } from '../html.ts'
-import { hueOf, initials, shortAddress } from './people.ts'
+import { shortAddress, tint } from './people.ts'
 import { exact } from './times.ts'
 
-export interface Bucket {
+interface Bucket {
   readonly ts: number
   readonly count: number
 }
@@ -15,9 +14,6 @@ const top = (buckets: readonly { readonly count: number }[]): number =>
 const cut = (name: string, most: number): string => (name.length > most ? `${name.slice(0, most - 1)}…` : name)
 
 const round = (value: number): number => Math.round(value * 100) / 100
-
-/** The class that gives a name its colour in a chart. */
-export const tint = (name: string): string => (isReserved(name) ? 'overseer' : `h${hueOf(name)}`)
 
 export function sparkline(buckets: readonly Bucket[]): Html {
   const [width, height, most] = [192, 32, top(buckets)]
@@ -44,7 +40,7 @@ ${buckets.map(({ ts, count }, at) => {
 })}</svg>`
 }
 
-export interface Lane {
+interface Lane {
   readonly agent: string
   readonly buckets: readonly number[]
 }
@@ -65,7 +61,7 @@ export function lanes(all: readonly Lane[], buckets: readonly Bucket[]): Html {
   )}</svg>`
 }
 
-export interface Edge {
+interface Edge {
   readonly from: string
   readonly to: string
   readonly count: number
@@ -75,7 +71,7 @@ const mostNodes = 40
 const others = 'others'
 
 /** Beyond the busiest agents all are one. */
-export function gathered(edges: readonly Edge[]): {
+function gathered(edges: readonly Edge[]): {
   readonly nodes: readonly string[]
   readonly edges: readonly Edge[]
 } {
@@ -131,15 +127,15 @@ export function graph(edges: readonly Edge[], link: (edge: Edge) => string): Htm
   )}</svg>`
 }
 
-export interface Spot {
+interface Spot {
   readonly id: number
   readonly from: string
   readonly label: string
   readonly replyTo: number | undefined
 }
 
-/** A map of a conversation: a lane for each who spoke, a spot for each message, in their order. */
-export function conversationMap(spots: readonly Spot[]): Html {
+/** A map of a conversation: a lane for each who spoke, a spot for each message, in their order. `called`: by the initials. */
+export function conversationMap(spots: readonly Spot[], called: (name: string) => string): Html {
   const speakers = [...new Set(spots.map(({ from }) => from))]
   const [width, left, tall] = [264, 30, 18]
   const step = (width - left - 12) / Math.max(1, spots.length - 1)
@@ -148,7 +144,7 @@ export function conversationMap(spots: readonly Spot[]): Html {
   )
   return html`<svg class="chart" viewBox="0 0 ${width} ${speakers.length * tall + 4}" role="group" aria-label="Map of the conversation">${speakers.map(
     (name, lane) =>
-      html`<text x="0" y="${lane * tall + 14}">${initials(name)}<title>${name}</title></text><line class="lane" x1="${left}" x2="${width}" y1="${lane * tall + 10}" y2="${lane * tall + 10}"></line>`,
+      html`<text x="0" y="${lane * tall + 14}">${called(name)}<title>${name}</title></text><line class="lane" x1="${left}" x2="${width}" y1="${lane * tall + 10}" y2="${lane * tall + 10}"></line>`,
   )}${spots.map(({ id, from, label, replyTo }) => {
     const here = place.get(id)
     const before = replyTo === undefined ? undefined : place.get(replyTo)

@@ -13,7 +13,7 @@ export function threadInspector(visit: Visit, thread: ShownThread, { summarized 
   const url = at(project, 'thread', id)
   return html`<section><h2>Participants</h2><ul class="compact">${participants.map(
     (who) =>
-      html`<li>${disc(who.name)}${agentLink(who, project)}<span class="facts">${
+      html`<li>${disc(visit, who)}${agentLink(who, project)}<span class="facts">${
         who.waiting
           ? html`<span class="state good">waiting</span>`
           : who.activeAt === 0
@@ -21,7 +21,18 @@ export function threadInspector(visit: Visit, thread: ShownThread, { summarized 
             : shortTime(visit, who.seenAt === undefined ? who.activeAt : Math.max(who.seenAt, who.activeAt))
       }</span></li>`,
   )}</ul></section>
-${messages.length > 1 && html`<section><h2>Map</h2>${conversationMap(messages.map((message) => ({ id: message.id, from: message.from.name, label: message.subject, replyTo: message.replyTo })))}</section>`}
+${
+  messages.length > 1 &&
+  html`<section><h2>Map</h2>${conversationMap(
+    messages.map((message) => ({
+      id: message.id,
+      from: message.from.name,
+      label: message.subject,
+      replyTo: message.replyTo,
+    })),
+    (name) => visit.initials(messages.find(({ from }) => from.name === name)?.from ?? { name, project }),
+  )}</section>`
+}
 <section><ul class="compact"><li>${icon(visit, 'text')}<a href="${withQuery(url, { format: 'md' })}">Export as Markdown</a></li>${!summarized && html`<li>${icon(visit, 'chart')}<a href="${withQuery(url, { summary: 1 })}">Summarize</a></li>`}</ul>${
     topic !== undefined &&
     visit.steers &&

@@ -1,7 +1,7 @@
 /** Agents on a page: a disc with initials in a hue of their own, and their name as others address them. */
 import { isReserved, nameKey, slugName } from '../../../base/names.ts'
 import { type Html, html } from '../html.ts'
-import { at } from '../site.ts'
+import { at, type Visit } from '../site.ts'
 
 export interface Named {
   readonly name: string
@@ -9,27 +9,45 @@ export interface Named {
   readonly project: string
 }
 
-export const hues = 16
+const hues = 16
+
+/** Words of colours, by the hue that they are shown in. */
+const colours: Readonly<Record<string, readonly string[]>> = {
+  h0: ['rose', 'rosy', 'pink'],
+  h1: ['red', 'crimson', 'scarlet', 'ruby'],
+  h2: ['orange', 'coral', 'copper', 'rust', 'bronze', 'brown'],
+  h3: ['amber', 'hazel'],
+  h4: ['yellow', 'gold', 'golden', 'sunny'],
+  h5: ['olive', 'lime'],
+  h6: ['green', 'emerald', 'jade', 'mint', 'forest'],
+  h8: ['teal', 'cyan', 'turquoise', 'aqua'],
+  h10: ['azure', 'sky'],
+  h11: ['blue', 'cobalt', 'navy', 'sapphire'],
+  h12: ['indigo'],
+  h13: ['violet', 'purple', 'lavender', 'plum'],
+  h14: ['magenta'],
+  neutral: ['white', 'silver', 'grey', 'gray', 'black', 'snowy', 'slate', 'ivory'],
+}
+
+const byColour = new Map(Object.entries(colours).flatMap(([hue, words]) => words.map((word) => [word, hue] as const)))
+
+/** The class of its hue: the colour that it carries in its name, else one of its own. */
+export function tint(name: string): string {
+  if (isReserved(name)) return 'overseer'
+  const words = name.match(/\p{Lu}?\p{Ll}+|\p{Lu}+/gu) ?? []
+  const named = words.map((word) => byColour.get(word.toLowerCase())).find((hue) => hue !== undefined)
+  return named ?? `h${hueOf(name)}`
+}
 
 /** Stable for a name, whatever else is on the page: FNV-1a over its letters. */
-export function hueOf(name: string): number {
+function hueOf(name: string): number {
   let hash = 0x811c9dc5
   for (const char of nameKey(name)) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193)
   return (hash >>> 0) % hues
 }
 
-/** The capitals of `GreenCastle`, else the beginnings of the first two words, else the first two letters. */
-export function initials(name: string): string {
-  const capitals = [...name.matchAll(/\p{Lu}/gu)].map(([letter]) => letter)
-  if (capitals.length >= 2) return capitals.slice(0, 2).join('')
-  const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
-  const [first = '', second] = words
-  if (second !== undefined) return `${[...first][0] ?? ''}${[...second][0] ?? ''}`.toUpperCase()
-  return [...first].slice(0, 2).join('').toUpperCase() || '·'
-}
-
-export const disc = (name: string): Html =>
-  html`<span class="disc ${isReserved(name) ? 'overseer' : `h${hueOf(name)}`}" aria-hidden="true">${initials(name)}</span>`
+export const disc = ({ initials }: Pick<Visit, 'initials'>, who: Named): Html =>
+  html`<span class="disc ${tint(who.name)}" aria-hidden="true">${initials(who)}</span>`
 
 /** With the project where it is another one than that of the page. */
 export const called = ({ name, project }: Named, home?: string): string =>
@@ -37,8 +55,26 @@ export const called = ({ name, project }: Named, home?: string): string =>
 
 export const inboxOf = ({ name, project }: Named): string => at(project, 'inbox', name)
 
+/** Longer names are cut by the page, and whole on hover. */
+const longName = 24
+
 export const agentLink = (who: Named, home?: string): Html =>
-  html`<a class="agent" href="${inboxOf(who)}"><bdi>${called(who, home)}</bdi></a>`
+  html`<a class="agent" href="${inboxOf(who)}"${called(who, home).length > longName && html` title="${called(who, home)}"`}><bdi>${called(who, home)}</bdi></a>`
+
+/** A path may be broken at its slashes, and is copied whole. */
+export const pathShown = (path: string): Html =>
+  html`${path.split('/').map((part, place) => html`${place > 0 && html`/<wbr>`}${part}`)}`
+
+/** A subject of characters that nobody sees is none. */
+export const subjectShown = (subject: string): string =>
+  /[^\p{C}\p{Z}\p{DI}\u2800]/u.test(subject) ? subject : '(no subject)'
+
+/** The name of a thread: its first subject, without the marks of an answer, else its key. */
+export function threadTitle(subject: string, key: string | undefined): string {
+  const bare = subject.replace(/^\s*(?:(?:re|fwd?|aw)\s*:\s*){1,20}/i, '')
+  const title = subjectShown(bare.trim() === '' ? subject : bare)
+  return title === '(no subject)' && key !== undefined ? key : title
+}
 
 /** `A, B and 3 others`, where the list is long. */
 export function names(people: readonly Named[], home: string | undefined, most = 2): string {

@@ -16,9 +16,9 @@ const tabs = [
   ['search', 'Search'],
 ] as const
 
-export type Tab = (typeof tabs)[number][0]
+type Tab = (typeof tabs)[number][0]
 
-export interface HeadOptions {
+interface HeadOptions {
   readonly project: string
   readonly title: string | Html
   readonly tab?: Tab

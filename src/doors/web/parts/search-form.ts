@@ -2,7 +2,7 @@
 import { type Html, html } from '../html.ts'
 import { at } from '../site.ts'
 
-export interface Searched {
+interface Searched {
   readonly project?: string | undefined
   readonly q?: string | undefined
   readonly scope?: string | undefined

@@ -20,15 +20,22 @@ function short(at: number, now: number): string {
   return thisYear ? name : `${name} ${date.getUTCFullYear()}`
 }
 
-const stamp = (at: number, shown: string): Html =>
-  html`<time datetime="${iso(at)}" title="${exact(at)}">${shown}</time>`
+/** `age`: how a script keeps it true. */
+const stamp = (at: number, shown: string, age?: 'short' | 'ago' | 'for'): Html =>
+  html`<time datetime="${iso(at)}" title="${exact(at)}"${age && html` data-age="${age}"`}>${shown}</time>`
 
-export const shortTime = ({ now }: Pick<Visit, 'now'>, at: number): Html => stamp(at, short(at, now))
+export const shortTime = ({ now }: Pick<Visit, 'now'>, at: number): Html => stamp(at, short(at, now), 'short')
 
 /** In a sentence; the date past a month. */
 export function longTime({ now }: Pick<Visit, 'now'>, at: number): Html {
   const said = short(at, now)
-  return stamp(at, said === 'now' ? 'just now' : /^\d+ (min|h|d)$/.test(said) ? `${said} ago` : said)
+  return stamp(at, said === 'now' ? 'just now' : /^\d+ (min|h|d)$/.test(said) ? `${said} ago` : said, 'ago')
+}
+
+/** How long it has been, within a sentence. */
+export const ageTime = ({ now }: Pick<Visit, 'now'>, at: number): Html => {
+  const said = short(at, now)
+  return stamp(at, said === 'now' ? 'a moment' : said, 'for')
 }
 
 export const fullTime = (at: number): Html => stamp(at, exact(at))

@@ -2,26 +2,30 @@
 import type { Command } from 'commander'
 import sql from 'sql-template-tag'
 import { describe, expect } from 'vitest'
-import { eachEngine } from '../../../../test/support/engines.ts'
-import { openTestHub, registered } from '../../../../test/support/hub.ts'
-import { back, front, openPages } from '../../../../test/support/pages.ts'
-import { testScreen } from '../../../../test/support/screen.ts'
-import { serverDesk } from '../../../../test/support/server-desk.ts'
-import { verifies } from '../../../../test/support/verifies.ts'
-import type { Caller } from '../../../core/access/callers.ts'
-import { operator, person } from '../../../core/access/callers.ts'
-import { activity } from '../../../core/agents/activity.ts'
-import { type Hub, inside } from '../../../core/hub/hub.ts'
-import { listInbox } from '../../../core/mail/inbox.ts'
-import { preamble } from '../../../core/pages/overseer.ts'
-import { needProject } from '../../../core/projects/projects.ts'
-import { storeDesk } from '../../people/store-desk.ts'
-import type { Screen } from '../terminal/screen.ts'
-import { agentsCommand, whoCommand } from './agents.ts'
-import { inboxCommand, threadsCommand } from './inbox.ts'
-import type { OpenDesk } from './person.ts'
-import { readCommand, searchCommand } from './reading.ts'
-import { replyCommand, sendCommand } from './writing.ts'
+import { preamble } from '../../../src/base/preamble.ts'
+import type { Caller } from '../../../src/core/access/callers.ts'
+import { operator, person } from '../../../src/core/access/callers.ts'
+import { activity } from '../../../src/core/agents/activity.ts'
+import { type Hub, inside } from '../../../src/core/hub/hub.ts'
+import { noteDelivered } from '../../../src/core/mail/delivered.ts'
+import { listInbox } from '../../../src/core/mail/inbox.ts'
+import { acknowledgeMessage, markRead } from '../../../src/core/mail/receipts.ts'
+import { announce } from '../../../src/core/presence/announce.ts'
+import { needProject } from '../../../src/core/projects/projects.ts'
+import { agentsCommand, whoCommand } from '../../../src/doors/cli/people/agents.ts'
+import { inboxCommand, threadsCommand } from '../../../src/doors/cli/people/inbox.ts'
+import type { OpenDesk } from '../../../src/doors/cli/people/person.ts'
+import { readCommand, searchCommand } from '../../../src/doors/cli/people/reading.ts'
+import { traceCommand } from '../../../src/doors/cli/people/tracing.ts'
+import { replyCommand, sendCommand } from '../../../src/doors/cli/people/writing.ts'
+import type { Screen } from '../../../src/doors/cli/terminal/screen.ts'
+import { storeDesk } from '../../../src/doors/people/store-desk.ts'
+import { eachEngine } from '../../support/engines.ts'
+import { openTestHub, registered } from '../../support/hub.ts'
+import { back, front, openPages } from '../../support/pages.ts'
+import { testScreen } from '../../support/screen.ts'
+import { serverDesk } from '../../support/server-desk.ts'
+import { verifies } from '../../support/verifies.ts'
 
 type Make = (open: OpenDesk, screen: Screen) => Command
 
@@ -121,6 +125,33 @@ eachEngine('People', (openDatabase, dialect) => {
           await hub.close()
         })
 
+        verifies('cli.people.trace', 'from queued to acknowledged', async () => {
+          const { hub, clock, write, run, json } = await start()
+          const to = [{ name: 'Bob' }, { name: 'Cleo' }]
+          const id = await write('Ann', to, { subject: 'a secret', ackRequired: true })
+          const traced = async () => (await json(traceCommand, [String(id)])).recipients[0]
+          expect(await traced()).toMatchObject({ name: 'Bob', kind: 'to', state: 'queued', offered_ts: null })
+          expect((await traced()).reach.text).toMatch(/seen|never/)
+          const bob = registered('Bob', back)
+          await announce(hub, bob, { via: 'claude', session: 's', confirms: true })
+          expect(await traced()).toMatchObject({ state: 'offered', offered_via: 'claude', read_ts: null })
+          noteDelivered(hub, bob, [id])
+          await expect.poll(() => clock.pending).toBeGreaterThan(0)
+          clock.advance(1000)
+          await expect.poll(traced).toMatchObject({ state: 'delivered', offered_via: 'claude' })
+          await markRead(hub, bob, id)
+          expect(await traced()).toMatchObject({ state: 'read', ack_ts: null })
+          await acknowledgeMessage(hub, bob, id)
+          expect(await traced()).toMatchObject({ state: 'acked', ack_ts: expect.stringMatching(/Z$/) })
+          expect(await traced()).not.toHaveProperty('reach')
+          const { out } = await run(traceCommand, [String(id)], { tty: true, width: 160 })
+          expect(out).toMatch(/^#\d+ from Ann in \S+, sent .*\n\n *RECIPIENT +KIND +STATE +OFFERED +VIA +DELIVERED/)
+          expect(out).toMatch(/Bob +to +acked .* claude .*\n *Cleo +to +queued/)
+          expect(out).not.toContain('secret')
+          await expect(run(traceCommand, ['9999'])).rejects.toMatchObject({ code: 'MESSAGE_NOT_FOUND' })
+          await hub.close()
+        })
+
         verifies('cli.people.unmarked', 'reading marks nothing and makes nobody active', async () => {
           const { hub, clock, write, run } = await start()
           const id = await write('Ann', [{ name: 'Bob' }], { subject: 'One', body: 'hello' })
@@ -171,6 +202,18 @@ eachEngine('People', (openDatabase, dialect) => {
             blocked: [],
           })
           expect(await inbox('Bob', front)).toMatchObject([{ subject: 'Both', body: `${preamble}line one\nline two` }])
+          await hub.close()
+        })
+
+        verifies('cli.people.unseen', 'send says that nobody has answered to a name, as an agent is told', async () => {
+          const { hub, write, run, json } = await start()
+          // An agent mistyped it once.
+          await write('Ann', [{ name: 'Cleoo' }], { subject: 'One' })
+          const note =
+            'Nobody has answered to the name Cleoo yet: the message waits for an agent that registers under this name. If you meant Cleo, send it again to that name.'
+          expect((await run(sendCommand, ['Cleoo', 'hello'])).err).toBe(`${note}\n`)
+          expect(await json(sendCommand, ['Cleoo,Ann', 'hello'])).toMatchObject({ note })
+          expect(await json(sendCommand, ['Ann', 'hello'])).not.toHaveProperty('note')
           await hub.close()
         })
 
@@ -226,7 +269,7 @@ eachEngine('People', (openDatabase, dialect) => {
           await hub.close()
         })
 
-        verifies('cli.people.who', 'who was active, and everybody', async () => {
+        verifies(['cli.people.who', 'cli.people.reach'], 'who was active, and everybody', async () => {
           const { hub, clock, run, json, write, slug } = await start()
           clock.advance(2 * 3_600_000)
           await write('Ann', [{ name: 'Bob' }])
@@ -234,8 +277,8 @@ eachEngine('People', (openDatabase, dialect) => {
           await hub.close()
           const lately = rows((await run(whoCommand, [])).out)
           expect(lately).toEqual([
-            ['agent', 'project', 'task', 'unread', 'last active'],
-            ['Ann', slug, '', '1', expect.stringMatching(/Z$/)],
+            ['agent', 'project', 'roles', 'task', 'unread', 'last active', 'reach'],
+            ['Ann', slug, '', '', '1', expect.stringMatching(/Z$/), 'seen 0 s ago'],
           ])
           const { agents } = await json(agentsCommand, [])
           expect(agents.map(({ name }: { name: string }) => name).sort()).toEqual(['Ann', 'Bob', 'Bob', 'Cleo', 'Dora'])

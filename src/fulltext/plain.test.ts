@@ -1,7 +1,7 @@
 /** The beginning of a body, as lists show it. */
 import { describe, expect } from 'vitest'
-import { verifies } from '../../../../test/support/verifies.ts'
-import { plainly } from './excerpts.ts'
+import { verifies } from '../../test/support/verifies.ts'
+import { plainly } from './plain.ts'
 
 describe('An excerpt', () => {
   verifies('web.inbox.excerpt', 'has the words of a body, without the signs of Markdown', () => {
@@ -14,6 +14,11 @@ describe('An excerpt', () => {
       ['<script>alert(1)</script> & "q"', '<script>alert(1)</script> & "q"'],
       ['**cut off', '**cut off'],
       ['', ''],
+      ['Plan\n---\n\nOne\n\n***\n\nTwo\n====', 'Plan One Two'],
+      ['```sql\nSELECT 1\n```\nDone: `cut off', 'SELECT 1 Done: cut off'],
+      ['| step | rows |\n|---|--:|\n| fill | 12 |', 'step · rows fill · 12'],
+      ['a | b\n--|--\n1 | 2', 'a | b 1 | 2'],
+      ['> > ## Why\n> because <https://example.com/a>', 'Why because https://example.com/a'],
     ] as const)
       expect(plainly(body)).toBe(shown)
   })

@@ -1,0 +1,38 @@
+/** The end of a server's process: the first signal stops it in good order, a second one at once. */
+import { systemClock } from '../base/clock.ts'
+import type { Log } from '../base/log.ts'
+
+/** SIGTERM promises an exit within five seconds after the draining. */
+const exitMs = 4500
+
+interface Stopping {
+  drain(): void
+  stop(): Promise<void>
+}
+
+/** Calls left after the promised time are cut off. */
+export function stopOnSignal(server: Stopping, { drainMs, log }: { drainMs: number; log: Log }): void {
+  let stopping = false
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (stopping) process.exit(1)
+    stopping = true
+    log.info({ signal }, 'stopping')
+    if (drainMs === 0) return stop()
+    server.drain()
+    systemClock.after(drainMs, stop)
+  }
+  const stop = () => {
+    systemClock.after(exitMs, () => {
+      log.warn('stopping takes too long; what is left is cut off')
+      process.exit(0)
+    })
+    server.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'stopping failed')
+        process.exit(1)
+      },
+    )
+  }
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
+}

@@ -1,0 +1,85 @@
+/** The commands for people about the store and the installation as a whole: moving it, mending it, looking after it. */
+import type { PeoplesCommand } from './command-parts.ts'
+import { version } from './version.ts'
+
+const check = (name: 'lint' | 'typecheck', says: string): PeoplesCommand => ({
+  name,
+  says,
+  hidden: true,
+  load: async ({ screen }) => {
+    const { checkCommand } = await import('../doors/cli/operating/checks.ts')
+    const run = async (write: (text: string) => Promise<void>) => (await import('./checks.ts')).runCheck(name, write)
+    return checkCommand({ name, says, run }, screen)
+  },
+})
+
+export const storeCommands: readonly PeoplesCommand[] = [
+  {
+    name: 'export',
+    says: 'write out a project or a thread, as Markdown or JSON',
+    load: async ({ open, screen }) => (await import('../doors/cli/transfer/transfer.ts')).exportCommand(open, screen),
+  },
+  {
+    name: 'import',
+    says: 'take in a project or a thread that was exported as JSON',
+    load: async ({ make, screen }) => (await import('../doors/cli/transfer/transfer.ts')).importCommand(make, screen),
+  },
+  {
+    name: 'backup',
+    says: 'write the whole store into one file, while servers run',
+    load: async ({ open, config, screen }) => {
+      const { backupCommand } = await import('../doors/cli/operating/backup.ts')
+      const { archiveFolder } = await import('./archive-place.ts')
+      return backupCommand(open, () => ({ archives: archiveFolder(config()), parley: version }), screen)
+    },
+  },
+  {
+    name: 'restore',
+    says: 'make a backup the store of this installation',
+    load: async ({ config, screen }) => {
+      const { restoreCommand } = await import('../doors/cli/operating/restore.ts')
+      return restoreCommand(async (wish) => (await import('./restore.ts')).restoreStore(config(), wish), screen)
+    },
+  },
+  {
+    name: 'clear-and-reset-everything',
+    says: 'delete the database, the archives and the signing key, for good',
+    load: async ({ config, screen }) => {
+      const { clearCommand } = await import('../doors/cli/operating/clear.ts')
+      const { needUnused, removeStore, surveyStore } = await import('./store.ts')
+      const clearing = () => ({
+        survey: () => surveyStore(config()),
+        needUnused: () => needUnused(config()),
+        remove: () => removeStore(config()),
+      })
+      return clearCommand(clearing, screen)
+    },
+  },
+  {
+    name: 'doctor',
+    says: 'look for what is wrong with this installation',
+    load: async ({ settings, screen }) => {
+      const { doctorCommand } = await import('../doors/cli/operating/doctor.ts')
+      const { examine } = await import('./doctor.ts')
+      return doctorCommand(() => examine(settings), screen)
+    },
+  },
+  {
+    name: 'completions',
+    says: 'print the completions of a shell: bash, zsh, fish',
+    load: async ({ program, screen }) => {
+      const { completionsCommand, shapeOf } = await import('../doors/cli/completions.ts')
+      return completionsCommand(async () => shapeOf(await program()), screen)
+    },
+  },
+  check('lint', 'check the style of the source'),
+  check('typecheck', 'check the types of the source'),
+  {
+    name: 'migrate',
+    says: 'bring the database up to date',
+    load: async ({ config, screen }) => {
+      const { migrateCommand } = await import('../doors/cli/operating/migrate.ts')
+      return migrateCommand(async (wish) => (await import('./open.ts')).migrateDatabase(config(), wish), screen)
+    },
+  },
+]

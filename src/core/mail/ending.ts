@@ -1,0 +1,54 @@
+/** Mail that leaves its mailbox unread: it is counted out, and its sender is told once, in one transaction. */
+import type { Tx } from '../../db/port.ts'
+import { updateUnread } from '../../store/agents/agents.ts'
+import { lockAgents } from '../../store/contacts/connections.ts'
+import { type EndedMessageRow, type EndingRow, findEndedMessage, updateEnded } from '../../store/mail/endings.ts'
+import { lockThread } from '../../store/threads/mail-threads.ts'
+import { commit, itself } from '../hub/commit.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { notify } from './notices.ts'
+
+export interface Ended {
+  readonly how: 'expired' | 'dead'
+  /** The deliveries that end now; asked in the transaction. */
+  list(tx: Tx, now: number): Promise<readonly EndingRow[]>
+  /** The words for its sender: `to` names the recipients, and `message` tells how to find it. */
+  notice(about: { readonly message: string; readonly to: string; readonly seconds: number }): {
+    readonly subject: string
+    readonly body: string
+  }
+}
+
+/** False where nothing could be done: others hold its rows, or it has ended already. */
+export async function endUnread(hub: Hub, messageId: number, { how, list, notice }: Ended): Promise<boolean> {
+  const message = await findEndedMessage(reader(hub), messageId)
+  if (message === undefined) return false
+  return commit(hub, itself, async (tx, note) => {
+    const now = hub.clock.now()
+    // The thread first, then agents by their ids, as every send locks them; deliveries that are locked are passed over.
+    await lockThread(tx, message.thread_id)
+    const ending = await list(tx, now)
+    if (ending.length === 0) return false
+    await lockAgents(tx, [...new Set([message.sender_id, ...ending.map(({ recipient_id }) => recipient_id)])])
+    for (const { id, recipient_id: agentId, project_id: projectId } of ending) {
+      updateEnded(tx, { id, now, ended: how })
+      updateUnread(tx, agentId, -1)
+      note({ kind: how === 'expired' ? 'mail.expired' : 'mail.dead', projectId, agentId, messageId })
+    }
+    await notify(hub, { tx, note }, message, notice(aboutOf(message, ending, now)))
+    return true
+  })
+}
+
+const mostNamed = 10
+
+/** Blind copies are not named: others may read the thread. */
+function aboutOf({ id, called, created_at }: EndedMessageRow, ending: readonly EndingRow[], now: number) {
+  const names = ending.filter(({ kind }) => kind !== 'bcc').map(({ name }) => name)
+  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : ''
+  return {
+    message: called === String(id) ? `message ${id}` : `message ${id} (${called})`,
+    to: names.length === 0 ? '' : ` to ${names.slice(0, mostNamed).join(', ')}${more}`,
+    seconds: Math.round((now - created_at) / 1000),
+  }
+}

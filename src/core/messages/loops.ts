@@ -1,0 +1,251 @@
+/** The loop guard: agents that only answer each other's wakes are not woken any more, until a person says otherwise. Mail goes on. */
+import { hubName, isReserved, nameKey } from '../../base/names.ts'
+import type { Tx } from '../../db/port.ts'
+import { findAgent } from '../../store/agents/agents.ts'
+import { insertProfile } from '../../store/agents/profiles.ts'
+import {
+  countPair,
+  deleteWoken,
+  insertReadDeliveries,
+  insertWoken,
+  listPausedPairs,
+  listPausedThreads,
+  listWoken,
+  pausePair,
+  resumePairsOf,
+  resumeThread,
+  updateHops,
+  upsertPausedThread,
+} from '../../store/messages/loops.ts'
+import { insertMail } from '../../store/messages/sending.ts'
+import type { Caller } from '../access/callers.ts'
+import type { Agent, Newcomer } from '../agents/agents.ts'
+import { isNewcomer } from '../agents/agents.ts'
+import { commit, type Note } from '../hub/commit.ts'
+import { type Hub, onWake, reader } from '../hub/hub.ts'
+import { memory } from '../hub/memory.ts'
+import { threadChannel } from './placing.ts'
+
+/** The channel on which processes tell each other that an agent was woken, or a pause began or ended. */
+const loopsChannel = 'loops'
+
+const pairKey = (a: number, b: number): string => (a < b ? `${a} ${b}` : `${b} ${a}`)
+
+interface Guard {
+  woken: Set<number>
+  threads: Set<number>
+  pairs: Set<string>
+  /** How many changes this process has heard of, and how many it had when it last looked. */
+  heard: number
+  seen: number
+  /** Whether other processes wake this one for a change; one that they do not looks again after a while. */
+  listens: boolean
+  readAt: number
+}
+
+/** A send of an agent that nobody woke asks this alone: it reads and writes nothing. */
+const guard = memory(
+  (): Guard => ({
+    woken: new Set(),
+    threads: new Set(),
+    pairs: new Set(),
+    heard: 1,
+    seen: 0,
+    listens: false,
+    readAt: Number.NEGATIVE_INFINITY,
+  }),
+)
+
+const lookEveryMs = 1000
+
+async function known(hub: Hub): Promise<Guard> {
+  const kept = guard(hub)
+  const now = hub.clock.now()
+  if (kept.seen === kept.heard && (kept.listens || now - kept.readAt < lookEveryMs)) return kept
+  const { heard } = kept
+  kept.readAt = now
+  const db = reader(hub)
+  const [woken, threads, pairs] = [await listWoken(db), await listPausedThreads(db), await listPausedPairs(db)]
+  kept.woken = new Set(woken)
+  kept.threads = new Set(threads.map(({ thread_id }) => thread_id))
+  kept.pairs = new Set(pairs.map(({ low_id, high_id }) => pairKey(low_id, high_id)))
+  kept.seen = heard
+  return kept
+}
+
+/** After a commit of this process that may have changed something. */
+export function lookAgain(hub: Hub): void {
+  guard(hub).heard++
+}
+
+/** For a server, which is woken anyway: it knows of changes elsewhere at once, and never looks without one. */
+export function keepGuard(hub: Hub): () => Promise<void> {
+  const kept = guard(hub)
+  const again = () => lookAgain(hub)
+  const stop = onWake(hub, loopsChannel, again, again)
+  kept.listens = true
+  lookAgain(hub)
+  return async () => {
+    kept.listens = false
+    stop()
+  }
+}
+
+/** Channels of a change that others have to know of. */
+export const loopsChanged = (projectId: number) =>
+  ({ kind: 'presence.changed', projectId, wakes: [loopsChannel] }) as const
+
+/** A push went to the agent: what it sends counts as woken from now on. Once a chain of wakes, and not for each of them. */
+export async function noteWoken(hub: Hub, caller: Caller, agent: Agent): Promise<void> {
+  const kept = await known(hub)
+  if (kept.woken.has(agent.id)) return
+  await commit(hub, caller, async (tx, note) => {
+    await insertWoken(tx, agent.id, hub.clock.now())
+    note(loopsChanged(agent.projectId))
+  })
+  lookAgain(hub)
+}
+
+/** A person's prompt came to a session of the agent: it acts on its own again. */
+export async function notePrompted(hub: Hub, caller: Caller, agent: Agent): Promise<void> {
+  if (!(await known(hub)).woken.has(agent.id)) return
+  await commit(hub, caller, async (tx, note) => {
+    await deleteWoken(tx, agent.id)
+    note(loopsChanged(agent.projectId))
+  })
+  lookAgain(hub)
+}
+
+/** How a message stands with the guard: sent because its agent was woken, or by a person, who ends a pause. */
+export type Drive = 'woken' | 'person' | undefined
+
+export async function driveOf(
+  hub: Hub,
+  { sender, draft }: { sender: Agent | Newcomer; draft: { readonly automatic?: boolean | undefined } },
+): Promise<Drive> {
+  const kept = await known(hub)
+  if (isReserved(sender.name)) return kept.threads.size + kept.pairs.size > 0 ? 'person' : undefined
+  if (draft.automatic) return 'woken'
+  return !isNewcomer(sender) && kept.woken.has(sender.id) ? 'woken' : undefined
+}
+
+interface Guarded {
+  readonly drive: Drive
+  readonly sender: Agent
+  readonly recipientIds: readonly number[]
+  readonly threadId: number
+  readonly messageId: number
+  readonly seq: number
+}
+
+/** In the transaction of the send. Nothing for a message that nobody was woken for. */
+export async function guardLoop(hub: Hub, tx: Tx, note: Note, message: Guarded): Promise<void> {
+  const { drive, sender, recipientIds, threadId } = message
+  if (drive === undefined) return
+  if (drive === 'person') {
+    const resumed = (await resumeThread(tx, threadId)) || (await resumePairsOf(tx, recipientIds)) > 0
+    if (resumed) note(loopsChanged(sender.projectId))
+    return
+  }
+  const now = hub.clock.now()
+  const { loopTurns, loopPerHour } = hub.rules.waking
+  const { hops, paused } = await updateHops(tx, message)
+  const reasons: string[] = []
+  if (hops >= loopTurns && !paused) {
+    reasons.push(
+      `The last ${hops} messages of this thread were each written by an agent that the one before had woken.`,
+    )
+    await upsertPausedThread(tx, threadId, message.seq + 1, now)
+  }
+  for (const id of recipientIds) {
+    if (id === sender.id) continue
+    const [low, high] = [Math.min(id, sender.id), Math.max(id, sender.id)]
+    const pair = await countPair(tx, { low, high, now })
+    if (pair.woken < loopPerHour || pair.paused) continue
+    reasons.push(`Two agents have woken each other for ${pair.woken} messages within an hour.`)
+    await pausePair(tx, low, high, now)
+  }
+  if (reasons.length === 0) return
+  hub.metrics.loopsPaused.inc(reasons.length)
+  await putNotice(hub, tx, note, message, reasons)
+  note(loopsChanged(sender.projectId))
+}
+
+const goesOn =
+  'Nobody is woken for it any more; mail goes on, and who waits gets it. A message of a person, or `parley loops resume`, lets wakes go on.'
+
+/** In the project of the thread's last sender. It stands in the thread and in both inboxes, read from the start: it wakes nobody. */
+async function putNotice(
+  hub: Hub,
+  tx: Tx,
+  note: Note,
+  { sender, recipientIds, threadId }: Guarded,
+  reasons: readonly string[],
+): Promise<void> {
+  const { projectId } = sender
+  const now = hub.clock.now()
+  const own =
+    (await findAgent(tx, projectId, nameKey(hubName))) ??
+    (await insertProfile(tx, {
+      projectId,
+      name: hubName,
+      nameKey: nameKey(hubName),
+      program: 'parley',
+      model: 'none',
+      task: 'tells of pauses',
+      policy: 'block_all',
+      now,
+    }))
+  const [placed] = await insertMail(tx, [
+    {
+      message: {
+        uid: hub.ids.uuid(),
+        senderId: own.id,
+        kind: 'notice',
+        subject: 'Waking is paused',
+        body: `${reasons.join(' ')} ${goesOn}`,
+        now,
+      },
+      threadId,
+      projectId,
+    },
+  ])
+  if (placed === undefined) return
+  const { messageId } = placed
+  await insertReadDeliveries(tx, { messageId, to: [...new Set([sender.id, ...recipientIds])], now })
+  note({ kind: 'message.sent', projectId, agentId: own.id, threadId, messageId, wakes: [threadChannel(threadId)] })
+}
+
+/** The mail of an agent that it is not woken for. */
+export interface HeldWakes {
+  readonly threadIds: readonly number[]
+  readonly senderIds: readonly number[]
+}
+
+/** Undefined where nothing is paused, which is nearly always. */
+export async function heldWakes(hub: Hub, agentId: number): Promise<HeldWakes | undefined> {
+  const { threads, pairs } = await known(hub)
+  if (threads.size === 0 && pairs.size === 0) return undefined
+  const senderIds = [...pairs].flatMap((pair) => {
+    const [low = 0, high = 0] = pair.split(' ').map(Number)
+    return low === agentId ? [high] : high === agentId ? [low] : []
+  })
+  return { threadIds: [...threads], senderIds }
+}
+
+/** The recipients of a message that are not woken for it. */
+export async function listHeldWakes(
+  hub: Hub,
+  {
+    threadId,
+    senderId,
+    deliveries,
+  }: { threadId: number; senderId: number; deliveries: readonly { readonly agent: Agent }[] },
+): Promise<ReadonlySet<number>> {
+  const { threads, pairs } = await known(hub)
+  if (threads.size === 0 && pairs.size === 0) return nobody
+  const held = deliveries.filter(({ agent }) => threads.has(threadId) || pairs.has(pairKey(senderId, agent.id)))
+  return new Set(held.map(({ agent }) => agent.id))
+}
+
+const nobody: ReadonlySet<number> = new Set()

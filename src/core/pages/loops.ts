@@ -1,0 +1,81 @@
+/** Pauses of the loop guard, as people see and end them. */
+import { HubError } from '../../base/errors.ts'
+import {
+  findLoopThread,
+  listLatestSenders,
+  listNamesOf,
+  listPausedPairs,
+  listPausedThreads,
+  resumePair,
+  resumeThread,
+} from '../../store/messages/loops.ts'
+import type { Caller } from '../access/callers.ts'
+import { mayRoam, needSteering } from '../access/rules.ts'
+import { commit } from '../hub/commit.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { lookAgain, loopsChanged } from '../messages/loops.ts'
+import { slugOfProject } from '../projects/projects.ts'
+
+export interface Loop {
+  /** `thread-12` or `pair-3-7`. */
+  readonly id: string
+  /** The name of the thread; undefined of a pair, which is paused in all threads. */
+  readonly thread: string | undefined
+  readonly project: string
+  readonly agents: readonly string[]
+  readonly pausedAt: number
+}
+
+/** How many messages back the agents of a loop are looked for. */
+const newest = 10
+
+/** Threads and pairs whose waking is paused, the latest first; the holder of a key is told of none. */
+export async function listLoops(hub: Hub, caller: Caller): Promise<Loop[]> {
+  if (!mayRoam(caller)) return []
+  const db = reader(hub)
+  const loops: Loop[] = []
+  const named = async (ids: readonly number[]) => (ids.length === 0 ? [] : await listNamesOf(db, ids))
+  for (const { thread_id, paused_at: pausedAt } of await listPausedThreads(db)) {
+    const thread = await findLoopThread(db, thread_id)
+    if (thread === undefined) continue
+    const agents = (await named(await listLatestSenders(db, thread_id, newest))).map(({ name }) => name).sort()
+    const project = await slugOfProject(hub, thread.project_id)
+    loops.push({ id: `thread-${thread_id}`, thread: thread.called, project, agents, pausedAt })
+  }
+  for (const { low_id, high_id, paused_at: pausedAt } of await listPausedPairs(db)) {
+    const both = await named([low_id, high_id])
+    const [first] = both
+    if (first === undefined) continue
+    const project = await slugOfProject(hub, first.project_id)
+    const agents = both.map(({ name }) => name).sort()
+    loops.push({ id: `pair-${low_id}-${high_id}`, thread: undefined, project, agents, pausedAt })
+  }
+  return loops.sort((a, b) => b.pausedAt - a.pausedAt)
+}
+
+/** Lets wakes go on, counted from zero. */
+export async function resumeLoop(hub: Hub, caller: Caller, id: string): Promise<Loop> {
+  needSteering(caller)
+  const loop = (await listLoops(hub, caller)).find(
+    (one) => one.id === id || (one.thread !== undefined && one.thread === id),
+  )
+  if (loop === undefined)
+    throw new HubError('NOT_FOUND', `No pause is called ${JSON.stringify(id)}.`, {
+      hint: 'Name the id of a pause, or its thread, as they are listed.',
+    })
+  const [low = 0, high = 0] = loop.id.replace(/^\D+/, '').split('-').map(Number)
+  await commit(hub, caller, async (tx, note) => {
+    if (loop.thread === undefined) await resumePair(tx, low, high)
+    else await resumeThread(tx, low)
+    const projectId = await projectOf(tx, loop, low)
+    note(loopsChanged(projectId))
+  })
+  lookAgain(hub)
+  return loop
+}
+
+/** The project that its pages are told of. */
+async function projectOf(db: Parameters<typeof findLoopThread>[0], { thread }: Loop, low: number): Promise<number> {
+  if (thread !== undefined) return (await findLoopThread(db, low))?.project_id ?? 0
+  return (await listNamesOf(db, [low]))[0]?.project_id ?? 0
+}

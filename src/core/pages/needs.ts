@@ -1,0 +1,109 @@
+/** The list of what needs a person: answers, requests, conflicts, overdue acknowledgements and agents that are stuck. */
+import { listPendingContacts } from '../../store/contacts/contacts.ts'
+import { listAnswerIds } from '../../store/pages/board.ts'
+import type { Caller } from '../access/callers.ts'
+import { agentOf, homeOf, mayRoam, pageSight } from '../access/rules.ts'
+import { type Contact, toContact } from '../contacts/links.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { memory } from '../hub/memory.ts'
+import { fromNamed, type Lease } from '../leases/leases.ts'
+import { type Board, type BoardAgent, readBoard } from './board.ts'
+import { listPageMessages, type PageMessage, slugsOf } from './page-message.ts'
+
+/** Two leases in each other's way, with the project of both. */
+export interface Conflict {
+  readonly project: string
+  readonly holder: Lease
+  readonly other: Lease
+  readonly holderSeenAt: number
+  readonly stuck: boolean
+}
+
+/** An agent that owes acknowledgements. */
+export interface Debtor {
+  readonly agent: BoardAgent
+  readonly count: number
+  readonly since: number
+  /** The newest of the messages. */
+  readonly messages: readonly PageMessage[]
+}
+
+export interface Needs {
+  /** Unread mail to people, the newest first. */
+  readonly answers: readonly PageMessage[]
+  readonly contacts: readonly Contact[]
+  readonly conflicts: readonly Conflict[]
+  readonly debtors: readonly Debtor[]
+  /** The stuck ones that no other line tells of. */
+  readonly stuck: readonly BoardAgent[]
+  /** The lines of the list. */
+  readonly count: number
+}
+
+const most = { answers: 20, contacts: 50, conflicts: 50, messages: 3 } as const
+
+export async function readNeeds(
+  hub: Hub,
+  caller: Caller,
+  { project, board }: { readonly project?: string | undefined; readonly board?: Board | undefined } = {},
+): Promise<Needs> {
+  const { byId, conflicts, owed } = board ?? (await readBoard(hub, caller, { project }))
+  const db = reader(hub)
+  const [sight, now] = [pageSight(caller), hub.clock.now()]
+  const answers = mayRoam(caller) ? await listPageMessages(hub, sight, await listAnswerIds(db, most.answers)) : []
+  const whose = { projectId: homeOf(caller), agentId: agentOf(caller)?.agentId }
+  const asked = await listPendingContacts(db, { ...whose, limit: most.contacts })
+  const debts = Map.groupBy(owed, ({ recipient_id }) => recipient_id)
+  const shown = [...debts.values()].flatMap((rows) => rows.slice(0, most.messages).map(({ message_id }) => message_id))
+  const messages = new Map((await listPageMessages(hub, sight, [...new Set(shown)])).map((one) => [one.id, one]))
+  const slugs = await slugsOf(
+    hub,
+    conflicts.map(({ holder }) => holder.project_id),
+  )
+  const debtors = [...debts].flatMap(([id, rows]): Debtor[] => {
+    const agent = byId.get(id)
+    if (agent === undefined) return []
+    return [
+      {
+        agent,
+        count: rows.length,
+        since: rows.reduce((least, { sent_at }) => Math.min(least, sent_at), now),
+        messages: rows.slice(0, most.messages).flatMap(({ message_id }) => messages.get(message_id) ?? []),
+      },
+    ]
+  })
+  const pairs = conflicts.slice(0, most.conflicts).map(({ holder, other }): Conflict => {
+    const agent = byId.get(holder.agent_id)
+    return {
+      project: slugs.get(holder.project_id) ?? '',
+      holder: fromNamed(holder),
+      other: fromNamed(other),
+      holderSeenAt: agent?.seenAt ?? 0,
+      stuck: agent?.state === 'stuck',
+    }
+  })
+  // A holder that is stuck comes first.
+  pairs.sort((a, b) => Number(b.stuck) - Number(a.stuck))
+  const told = new Set([...conflicts.map(({ holder }) => holder.agent_id), ...debts.keys()])
+  const stuck = [...byId.values()].filter(({ id, state }) => state === 'stuck' && !told.has(id))
+  const contacts = asked.map((row) => toContact(row, now)).filter(({ status }) => status === 'pending')
+  const count = answers.length + contacts.length + pairs.length + debtors.length + stuck.length
+  return { answers, contacts, conflicts: pairs, debtors, stuck, count }
+}
+
+const counted = memory(() => new Map<string, { readonly at: number; readonly count: number }>())
+
+/** The number beside every page may be so old: the list itself is read anew. */
+const countedMs = 2000
+
+/** How many lines the list has. */
+export async function countNeeds(hub: Hub, caller: Caller): Promise<number> {
+  const key = JSON.stringify([pageSight(caller), homeOf(caller)])
+  const known = counted(hub).get(key)
+  const now = hub.clock.monotonic()
+  if (known !== undefined && now - known.at < countedMs) return known.count
+  const { count } = await readNeeds(hub, caller)
+  if (counted(hub).size > 100) counted(hub).clear()
+  counted(hub).set(key, { at: now, count })
+  return count
+}

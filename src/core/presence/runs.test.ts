@@ -1,0 +1,116 @@
+/** Runs in the core, on both engines: what is lent, handed out, acknowledged, and what comes back. */
+import { expect } from 'vitest'
+import { TestClock } from '../../../test/support/clock.ts'
+import { eachEngine } from '../../../test/support/engines.ts'
+import { as, now, openTestHub } from '../../../test/support/hub.ts'
+import { verifies } from '../../../test/support/verifies.ts'
+import { countWaiters, type Hub } from '../hub/hub.ts'
+import { listInbox } from '../mail/inbox.ts'
+import { takeInRun } from '../mail/run-mail.ts'
+import { take } from '../mail/take.ts'
+import { send } from '../messages/send.ts'
+import { reaching } from './reach.ts'
+import { borrowMail, endRun, type Run, renewRun, runLoanMs } from './runs.ts'
+
+eachEngine('Runs', (open) => {
+  const [ann, bob] = [as('ann'), as('bob')] as const
+  const start = async (mailboxAttempts = 0) => {
+    const clock = new TestClock()
+    const hub = await openTestHub(await (await open()).connect(), { clock, mailboxAttempts })
+    const write = (body: string, thread: string) => send(hub, ann, { to: [{ name: 'bob' }], body, thread })
+    return { clock, hub, write }
+  }
+  const borrow = (hub: Hub, waitMs = 0) => borrowMail(hub, bob, { waitMs, signals: [], session: 'run' })
+  const bodies = async (hub: Hub, run: string) => {
+    const all = []
+    for (let one = await takeInRun(hub, bob, run); one !== undefined; one = await takeInRun(hub, bob, run))
+      all.push(one.mail.body)
+    return all
+  }
+
+  verifies(
+    ['run.mail.lent', 'run.mail.handed'],
+    'the mail of one thread is lent, handed out once, and read when the command has ended well',
+    async () => {
+      const { hub, write } = await start()
+      await write('one', 'T-1')
+      await write('other', 'T-2')
+      await write('two', 'T-1')
+      const first = await borrow(hub)
+      const second = await borrow(hub)
+      expect([first?.messages.length, second?.messages.length]).toEqual([2, 1])
+      expect(first?.messages[0]).toMatchObject({ from: 'ann', thread: 'T-1' })
+      expect(await borrow(hub)).toBeUndefined()
+      expect(await take(hub, bob, now)).toBeUndefined()
+      const [run = '', next = ''] = [first?.run, second?.run]
+      expect((await listInbox(hub, bob, { limit: 9, run })).messages.map(({ thread }) => thread)).toEqual([
+        'T-1',
+        'T-1',
+      ])
+      const lost = await takeInRun(hub, bob, run)
+      await lost?.putBack()
+      expect(await bodies(hub, run)).toEqual(['one', 'two'])
+      expect(await endRun(hub, bob, { run, handled: true })).toBe(2)
+      expect(await bodies(hub, next)).toEqual(['other'])
+      expect(await endRun(hub, bob, { run: next, handled: false })).toBe(1)
+      expect((await take(hub, bob, now))?.mail.body).toBe('other')
+      expect(await take(hub, bob, now)).toBeUndefined()
+      await expect(takeInRun(hub, bob, next)).rejects.toMatchObject({ code: 'LEASE_EXPIRED' })
+    },
+  )
+
+  verifies('run.mail.returned', 'a loan that nobody renews lapses, and its run is over', async () => {
+    const { clock, hub, write } = await start()
+    await write('one', 'T-1')
+    const { run = '' } = (await borrow(hub)) ?? {}
+    clock.advance(runLoanMs - 1)
+    expect(await renewRun(hub, bob, run)).toBe(1)
+    clock.advance(runLoanMs - 1)
+    expect(await borrow(hub)).toBeUndefined()
+    let again: Run | undefined
+    const waits = borrow(hub, 10_000).then((found) => {
+      again = found
+    })
+    // A look that is on its way sets its timer after the clock was turned.
+    const turned = () => {
+      clock.advance(1)
+      return again
+    }
+    await expect.poll(turned, { interval: 2 }).toBeDefined()
+    await waits
+    expect(again?.messages).toHaveLength(1)
+    await expect(takeInRun(hub, bob, run)).rejects.toMatchObject({ code: 'LEASE_EXPIRED' })
+    expect([await renewRun(hub, bob, run), await endRun(hub, bob, { run, handled: true })]).toEqual([0, 0])
+    // An answer that never reached the program gives its mail back at once.
+    await again?.putBack()
+    expect((await borrow(hub))?.messages).toHaveLength(1)
+  })
+
+  verifies('run.mail.dead', 'mail that five runs have not handled is dead, and its sender is told', async () => {
+    const { hub, write } = await start()
+    await write('poison', 'T-1')
+    for (let n = 0; n < 5; n++) {
+      const { run = '' } = (await borrow(hub)) ?? {}
+      expect(await endRun(hub, bob, { run, handled: false })).toBe(1)
+    }
+    expect(await borrow(hub)).toBeUndefined()
+    expect((await take(hub, ann, now))?.mail.body).toContain('was handed out 5 times')
+    const twice = await start(2)
+    await twice.write('poison', 'T-1')
+    for (let n = 0; n < 2; n++) {
+      const { run = '' } = (await borrow(twice.hub)) ?? {}
+      await endRun(twice.hub, bob, { run, handled: false })
+    }
+    expect(await borrow(twice.hub)).toBeUndefined()
+  })
+
+  verifies('waking.reach.told', 'while a program waits to start it, an agent will be woken', async () => {
+    const { hub } = await start()
+    const ended = new AbortController()
+    const waits = borrowMail(hub, bob, { waitMs: 10_000, signals: [ended.signal], session: 'run' })
+    await expect.poll(() => countWaiters(hub), { interval: 1 }).toBe(1)
+    const sent = await reaching(hub, ann.caller, () => send(hub, ann, { to: [{ name: 'bob' }], body: 'hello' }))
+    expect(sent.deliveries[0]?.reach).toMatchObject({ state: 'wakeable', via: 'run' })
+    expect((await waits)?.messages).toHaveLength(1)
+  })
+})

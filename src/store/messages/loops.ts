@@ -1,0 +1,138 @@
+/** Rows of the loop guard: `woken_agents`, `loop_threads`, `loop_pairs`, and `hops` of messages. */
+import sql, { join } from 'sql-template-tag'
+import { listed } from '../../db/dialect.ts'
+import type { Reader, Tx } from '../../db/port.ts'
+
+export const listWoken = async (db: Reader): Promise<number[]> =>
+  (await db.all<{ agent_id: number }>(sql`SELECT agent_id FROM woken_agents`)).map(({ agent_id }) => agent_id)
+
+export async function insertWoken(tx: Tx, agentId: number, now: number): Promise<void> {
+  await tx.change(sql`INSERT INTO woken_agents (agent_id, since) VALUES (${agentId}, ${now}) ON CONFLICT DO NOTHING`)
+}
+
+export async function deleteWoken(tx: Tx, agentId: number): Promise<void> {
+  await tx.change(sql`DELETE FROM woken_agents WHERE agent_id = ${agentId}`)
+}
+
+export interface PausedPairRow {
+  low_id: number
+  high_id: number
+  paused_at: number
+}
+
+export interface PausedThreadRow {
+  thread_id: number
+  paused_at: number
+}
+
+export const listPausedThreads = (db: Reader): Promise<PausedThreadRow[]> =>
+  db.all<PausedThreadRow>(
+    sql`SELECT thread_id, paused_at FROM loop_threads WHERE paused_at IS NOT NULL ORDER BY paused_at DESC`,
+  )
+
+export const listPausedPairs = (db: Reader): Promise<PausedPairRow[]> =>
+  db.all<PausedPairRow>(
+    sql`SELECT low_id, high_id, paused_at FROM loop_pairs WHERE paused_at IS NOT NULL ORDER BY paused_at DESC`,
+  )
+
+/** Marks a woken message with its place in the chain, which is returned with whether its thread is paused. */
+export async function updateHops(
+  tx: Tx,
+  { threadId, messageId, seq }: { threadId: number; messageId: number; seq: number },
+): Promise<{ hops: number; paused: boolean }> {
+  const [before] = await tx.all<{ hops: number }>(
+    sql`SELECT hops FROM messages WHERE thread_id = ${threadId} AND seq = ${seq - 1}`,
+  )
+  const [row] = await tx.all<{ from_seq: number; paused_at: number | null }>(
+    sql`SELECT from_seq, paused_at FROM loop_threads WHERE thread_id = ${threadId}`,
+  )
+  const hops = Math.min((before?.hops ?? 0) + 1, seq - (row?.from_seq ?? 0))
+  await tx.change(sql`UPDATE messages SET hops = ${hops} WHERE id = ${messageId}`)
+  return { hops, paused: (row?.paused_at ?? null) !== null }
+}
+
+export async function upsertPausedThread(tx: Tx, threadId: number, seq: number, now: number | null): Promise<void> {
+  await tx.change(sql`
+    INSERT INTO loop_threads (thread_id, from_seq, paused_at) VALUES (${threadId}, ${seq}, CAST(${now} AS BIGINT))
+    ON CONFLICT (thread_id) DO UPDATE SET from_seq = excluded.from_seq, paused_at = excluded.paused_at`)
+}
+
+/** The messages so far count no more, and wakes go on. Returns whether it was paused. */
+export async function resumeThread(tx: Tx, threadId: number): Promise<boolean> {
+  const changed = await tx.change(sql`
+    UPDATE loop_threads SET paused_at = NULL,
+      from_seq = (SELECT t.next_seq - 1 FROM threads t WHERE t.id = loop_threads.thread_id)
+    WHERE thread_id = ${threadId} AND paused_at IS NOT NULL`)
+  return changed > 0
+}
+
+const hourMs = 3_600_000
+
+/** Counts a woken message between two agents; those of the last hour, from the first of them on. */
+export async function countPair(
+  tx: Tx,
+  { low, high, now }: { low: number; high: number; now: number },
+): Promise<{ woken: number; paused: boolean }> {
+  const [row] = await tx.all<{ woken: number; paused_at: number | null }>(sql`
+    INSERT INTO loop_pairs (low_id, high_id, since, woken) VALUES (${low}, ${high}, ${now}, 1)
+    ON CONFLICT (low_id, high_id) DO UPDATE SET
+      woken = CASE WHEN loop_pairs.since <= ${now - hourMs} THEN 1 ELSE loop_pairs.woken + 1 END,
+      since = CASE WHEN loop_pairs.since <= ${now - hourMs} THEN excluded.since ELSE loop_pairs.since END
+    RETURNING woken, paused_at`)
+  return { woken: row?.woken ?? 0, paused: (row?.paused_at ?? null) !== null }
+}
+
+export async function pausePair(tx: Tx, low: number, high: number, now: number): Promise<void> {
+  await tx.change(sql`UPDATE loop_pairs SET paused_at = ${now} WHERE low_id = ${low} AND high_id = ${high}`)
+}
+
+/** Returns whether it was paused. */
+export async function resumePair(tx: Tx, low: number, high: number): Promise<boolean> {
+  const changed = await tx.change(sql`
+    UPDATE loop_pairs SET paused_at = NULL, woken = 0 WHERE low_id = ${low} AND high_id = ${high} AND paused_at IS NOT NULL`)
+  return changed > 0
+}
+
+/** Every paused pair that one of these agents is in. Returns how many. */
+export const resumePairsOf = (tx: Tx, agentIds: readonly number[]): Promise<number> =>
+  tx.change(sql`
+    UPDATE loop_pairs SET paused_at = NULL, woken = 0
+    WHERE paused_at IS NOT NULL AND (low_id IN ${listed(tx, agentIds)} OR high_id IN ${listed(tx, agentIds)})`)
+
+/** A message that is read from the start: nobody is told of it, and it is in no count of unread mail. */
+export async function insertReadDeliveries(
+  tx: Tx,
+  { messageId, to, now }: { messageId: number; to: readonly number[]; now: number },
+): Promise<void> {
+  const rows = to.map((id) => sql`(${messageId}, ${id}, 'to', ${now}, 0, 0, ${now}, ${now})`)
+  await tx.change(sql`
+    INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, urgent, ack_wanted, read_at, delivered_at) VALUES ${join(rows)}`)
+}
+
+export interface LoopNameRow {
+  id: number
+  name: string
+  project_id: number
+}
+
+export const listNamesOf = (db: Reader, ids: readonly number[]): Promise<LoopNameRow[]> =>
+  db.all<LoopNameRow>(sql`SELECT id, name, project_id FROM agents WHERE id IN ${listed(db, ids)}`)
+
+/** The name of a thread, and its project. */
+export const findLoopThread = async (
+  db: Reader,
+  threadId: number,
+): Promise<{ called: string; project_id: number } | undefined> => {
+  const [row] = await db.all<{ called: string; project_id: number }>(sql`
+    SELECT COALESCE(t.key, CAST((SELECT f.id FROM messages f WHERE f.thread_id = t.id AND f.seq = 1) AS TEXT)) AS called, t.project_id
+    FROM threads t WHERE t.id = ${threadId}`)
+  return row
+}
+
+/** The senders of the newest woken messages of a thread, each once. */
+export const listLatestSenders = async (db: Reader, threadId: number, newest: number): Promise<number[]> =>
+  (
+    await db.all<{ sender_id: number }>(sql`
+      SELECT DISTINCT sender_id FROM (
+        SELECT sender_id FROM messages WHERE thread_id = ${threadId} AND hops > 0 ORDER BY seq DESC LIMIT ${newest}) AS latest`)
+  ).map(({ sender_id }) => sender_id)

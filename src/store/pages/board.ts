@@ -1,0 +1,128 @@
+/** The board of agents: who is there, the oldest mail that each has not read, leases that hold now, and overdue acknowledgements. */
+import sql, { empty, type Sql } from 'sql-template-tag'
+import { listed } from '../../db/dialect.ts'
+import type { Reader } from '../../db/port.ts'
+import type { NamedLeaseRow } from '../leases.ts'
+import { messagesOf, selectParts, unreadParts } from '../mail/boxes.ts'
+import { type Sight, toldOf } from '../visibility.ts'
+
+export interface BoardAgentRow {
+  id: number
+  project_id: number
+  name: string
+  program: string
+  model: string
+  task: string
+  active_at: number
+  unread: number
+  /** The delivery of the oldest mail that it has not read. */
+  oldest_id: number | null
+}
+
+export interface BoardScope {
+  readonly projectId: number | undefined
+}
+
+const within = (column: Sql, { projectId }: BoardScope): Sql =>
+  projectId === undefined ? empty : sql`AND ${column} = ${projectId}`
+
+/** Agents active last, agents with unread mail that are silent since then, and the given ones. People and blind copies are left out. */
+export function listBoardAgents(
+  db: Reader,
+  scope: BoardScope,
+  { silentSince, ids, limit }: { silentSince: number; ids: readonly number[]; limit: number },
+): Promise<BoardAgentRow[]> {
+  const some = (where: Sql): Sql => sql`
+    SELECT id FROM (SELECT b.id FROM agents b WHERE b.name_key <> 'humanoverseer' ${within(sql`b.project_id`, scope)} ${where}
+      ORDER BY b.active_at DESC, b.id DESC LIMIT ${limit}) AS few`
+  const oldest = selectParts(
+    unreadParts(db),
+    ({ from, where }) => sql`
+      SELECT * FROM (SELECT d.id FROM ${from} WHERE d.recipient_id = a.id AND ${where} AND d.kind <> 'bcc'
+        ORDER BY d.id LIMIT 1) AS first`,
+  )
+  return db.all<BoardAgentRow>(sql`
+    SELECT a.id, a.project_id, a.name, a.program, a.model, a.task, a.active_at,
+      a.unread - (SELECT COUNT(*) FROM deliveries d WHERE d.recipient_id = a.id AND d.kind = 'bcc' AND d.read_at IS NULL) AS unread,
+      CASE WHEN a.unread = 0 THEN NULL ELSE (SELECT MIN(id) FROM (${oldest}) AS firsts) END AS oldest_id
+    FROM agents a
+    WHERE a.name_key <> 'humanoverseer' ${within(sql`a.project_id`, scope)} AND a.id IN (
+      ${some(empty)} UNION ${some(sql`AND b.unread > 0 AND b.active_at < ${silentSince}`)}
+      ${ids.length === 0 ? empty : sql`UNION SELECT id FROM agents WHERE id IN ${listed(db, ids)}`})`)
+}
+
+export interface OldestRow {
+  id: number
+  sent_at: number
+  sender_id: number
+  sender: string
+  sender_project: number
+}
+
+/** Deliveries by their ids, with the sender of each. */
+export async function listOldest(db: Reader, ids: readonly number[]): Promise<ReadonlyMap<number, OldestRow>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db.all<OldestRow>(sql`
+    SELECT d.id, d.sent_at, m.sender_id, s.name AS sender, s.project_id AS sender_project
+    FROM deliveries d JOIN messages m ON m.id = d.message_id JOIN agents s ON s.id = m.sender_id
+    WHERE d.id IN ${listed(db, ids)}`)
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+export interface HeldRow extends NamedLeaseRow {
+  project_id: number
+  prefix: string
+}
+
+/** Leases that hold now, the newest first. */
+export function listHolding(
+  db: Reader,
+  scope: BoardScope,
+  { now, limit }: { now: number; limit: number },
+): Promise<HeldRow[]> {
+  return db.all<HeldRow>(sql`
+    SELECT l.id, l.project_id, l.prefix, l.agent_id, a.name AS agent, l.pattern, l.exclusive, l.reason, l.created_at,
+      l.expires_at, l.released_at
+    FROM leases l JOIN agents a ON a.id = l.agent_id
+    WHERE l.released_at IS NULL AND l.expires_at > ${now} ${within(sql`l.project_id`, scope)}
+    ORDER BY l.id DESC LIMIT ${limit}`)
+}
+
+/** Unread mail to people, the newest first. */
+export async function listAnswerIds(db: Reader, limit: number): Promise<number[]> {
+  const rows = await db.all<{ id: number }>(sql`
+    ${messagesOf(
+      unreadParts(db),
+      ({ from, where }) => sql`
+        FROM projects p JOIN agents o ON o.project_id = p.id AND o.name_key = 'humanoverseer' AND o.unread > 0
+          JOIN ${from} ON d.recipient_id = o.id WHERE ${where}`,
+    )} ORDER BY id DESC LIMIT ${limit}`)
+  return rows.map(({ id }) => id)
+}
+
+export interface OwedRow {
+  message_id: number
+  recipient_id: number
+  sender_id: number
+  sender: string
+  sender_project: number
+  sent_at: number
+}
+
+/** Acknowledgements that are overdue, the newest first. */
+export function listOwed(
+  db: Reader,
+  scope: BoardScope,
+  { sight, sentBefore, limit }: { sight: Sight; sentBefore: number; limit: number },
+): Promise<OwedRow[]> {
+  const home =
+    scope.projectId === undefined
+      ? empty
+      : sql`AND (SELECT r.project_id FROM agents r WHERE r.id = d.recipient_id) = ${scope.projectId}`
+  return db.all<OwedRow>(sql`
+    SELECT d.message_id, d.recipient_id, m.sender_id, s.name AS sender, s.project_id AS sender_project, d.sent_at
+    FROM deliveries d JOIN messages m ON m.id = d.message_id JOIN agents s ON s.id = m.sender_id
+    WHERE d.ack_wanted = 1 AND COALESCE(d.acked_at, 0) = 0 AND d.sent_at <= ${sentBefore} AND ${toldOf(sight)} ${home}
+      ${typeof sight.of === 'number' ? sql`AND d.recipient_id = ${sight.of}` : empty}
+    ORDER BY d.message_id DESC LIMIT ${limit}`)
+}
