@@ -145,14 +145,17 @@ export async function hasGit(): Promise<boolean> {
 /** Reads objects one after the other, from one process that stays. */
 export class ObjectReader {
   readonly #child: ChildProcessWithoutNullStreams
-  #buffer: Buffer = Buffer.alloc(0)
+  /** The bytes that came and were not taken yet. Joined once: a folder of 11 MB comes in 170 chunks. */
+  #chunks: Buffer[] = []
+  #length = 0
   #told = () => {}
   #ended: Error | undefined
 
   constructor(folder: string) {
     this.#child = start(folder, ['cat-file', '--batch'])
     this.#child.stdout.on('data', (chunk: Buffer) => {
-      this.#buffer = Buffer.concat([this.#buffer, chunk])
+      this.#chunks.push(chunk)
+      this.#length += chunk.length
       this.#told()
     })
     this.#child.stdin.on('error', () => {})
@@ -166,33 +169,36 @@ export class ObjectReader {
   /** Throws if the object is not there. One call at a time. */
   async read(sha: string): Promise<Buffer> {
     this.#child.stdin.write(`${sha}\n`)
-    const head = await this.#until(() => this.#buffer.indexOf('\n'))
-    const [, type, size] = this.#take(head + 1)
-      .toString()
-      .trim()
-      .split(' ')
+    const [, type, size] = (await this.#line()).split(' ')
     if (size === undefined) throw new GitError(`the object ${sha} is ${type ?? 'lost'}`)
-    await this.#until(() => (this.#buffer.length > Number(size) ? 0 : -1))
-    return this.#take(Number(size) + 1).subarray(0, -1)
+    return (await this.#take(Number(size) + 1)).subarray(0, -1)
   }
 
   close(): void {
     this.#child.stdin.end()
   }
 
-  async #until(look: () => number): Promise<number> {
-    for (let found = look(); ; found = look()) {
-      if (found >= 0) return found
-      if (this.#ended !== undefined) throw this.#ended
-      await new Promise<void>((resolve) => {
-        this.#told = resolve
-      })
+  async #line(): Promise<string> {
+    for (;;) {
+      const end = Buffer.concat(this.#chunks).indexOf('\n')
+      if (end >= 0) return (await this.#take(end + 1)).toString().trim()
+      await this.#more()
     }
   }
 
-  #take(length: number): Buffer {
-    const part = this.#buffer.subarray(0, length)
-    this.#buffer = this.#buffer.subarray(length)
-    return part
+  async #take(length: number): Promise<Buffer> {
+    while (this.#length < length) await this.#more()
+    const bytes = Buffer.concat(this.#chunks)
+    this.#length -= length
+    // An empty rest would keep the whole object in memory.
+    this.#chunks = this.#length === 0 ? [] : [bytes.subarray(length)]
+    return bytes.subarray(0, length)
+  }
+
+  #more(): Promise<void> {
+    if (this.#ended !== undefined) throw this.#ended
+    return new Promise((resolve) => {
+      this.#told = resolve
+    })
   }
 }

@@ -217,7 +217,7 @@ export class Repository {
   }
 
   async #read(sha: Sha): Promise<Folder> {
-    return new Folder({ sha, content: Buffer.from(await this.#readObject(sha)) })
+    return new Folder({ sha, content: await this.#readObject(sha) })
   }
 
   async #readObject(sha: Sha): Promise<Buffer> {
