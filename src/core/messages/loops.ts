@@ -143,8 +143,9 @@ export async function guardLoop(hub: Hub, tx: Tx, note: Note, message: Guarded):
   const { drive, sender, recipientIds, threadId } = message
   if (drive === undefined) return
   if (drive === 'person') {
-    const resumed = (await resumeThread(tx, threadId)) || (await resumePairsOf(tx, recipientIds)) > 0
-    if (resumed) note(loopsChanged(sender.projectId))
+    const thread = await resumeThread(tx, threadId)
+    const pairs = await resumePairsOf(tx, recipientIds)
+    if (thread || pairs > 0) note(loopsChanged(sender.projectId))
     return
   }
   const now = hub.clock.now()

@@ -131,6 +131,17 @@ eachEngine('The loop guard', (open) => {
     await hub.close()
   })
 
+  verifies('waking.loop.resumed', 'by one message of a person, both in the thread and for the pair', async () => {
+    const hub = await start({ rules: rules({ loopPerHour: turns }) })
+    await write(hub, 'ann', 'bob')
+    expect(await answerWakes(hub, { most: 20 })).toBe(turns)
+    expect(await listLoops(hub, operator)).toHaveLength(2)
+    const person = { caller: operator, project: 'commons', name: overseer }
+    await send(hub, person, { to: [{ name: 'ann' }], body: 'go on', thread: 'talk' })
+    expect(await listLoops(hub, operator)).toEqual([])
+    await hub.close()
+  })
+
   verifies('waking.loop.nodes', 'where the waiters are at one node and the sends at the other', async () => {
     const database = open()
     const here = await start({ clock: systemClock }, database)
