@@ -7,6 +7,7 @@ import { type Excerpt, excerpt } from '../../fulltext/excerpt.ts'
 import { type Phrase, phrasesOf, readQuery } from '../../fulltext/query.ts'
 import type { Ranked } from '../../fulltext/relevance.ts'
 import { type HitRow, listHits, type Scope } from '../../store/search/search.ts'
+import { withoutFiles } from '../../summaries/lines.ts'
 import { type Hub, lookLong, reader } from '../hub/hub.ts'
 import { catchUp } from './projection.ts'
 import type { Counting, look } from './search-look.ts'
@@ -133,6 +134,7 @@ const toHit = (row: HitRow, phrases: readonly Phrase[], score: number): Hit => (
   importance: row.importance,
   ackRequired: row.ack_required === 1,
   createdAt: row.created_at,
-  snippet: excerpt(row.body, phrases.filter(inBody)),
+  // The content of an image tells a reader nothing, and would be the whole snippet.
+  snippet: excerpt(row.body.includes('data:') ? withoutFiles(row.body) : row.body, phrases.filter(inBody)),
   score,
 })

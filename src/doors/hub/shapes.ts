@@ -28,6 +28,7 @@ export const sentShape = z.object({
   created_at: z.string(),
   deliveries: z.array(z.object({ recipient: z.string(), reach: reachShape })).optional(),
   unread_in_thread: z.array(z.int()).optional().describe('Messages of the thread that you have not seen yet.'),
+  duplicate: z.literal(true).optional().describe('Nothing was stored: a message of yours has this client_message_id.'),
   reply: replyShape.nullable().optional().describe('Only with await_reply_seconds: null when time was up.'),
 })
 
@@ -40,6 +41,7 @@ export const toSent = ({ messageId, thread, seq, createdAt }: Written, reached?:
   ...(reached && {
     deliveries: reached.deliveries.map(({ agent, reach }) => ({ recipient: agent.name, reach: toReach(reach) })),
     ...(reached.unreadInThread.length > 0 && { unread_in_thread: [...reached.unreadInThread] }),
+    ...(reached.duplicate && { duplicate: true as const }),
   }),
 })
 

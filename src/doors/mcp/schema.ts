@@ -28,18 +28,20 @@ function loose(node: unknown): unknown {
   const all = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, loose(value)]))
   // In a map of properties "type" may be the name of one: its value is no text.
   if (all.type !== 'object') return all
-  const { required: _, additionalProperties: __, propertyNames: ___, properties, ...rest } = all
-  if (!isRecord(properties) || Object.keys(properties).length === 0) return rest
+  const { required: _, additionalProperties: more, propertyNames: ___, properties, ...rest } = all
+  const names = Object.keys(isRecord(properties) ? properties : {})
+  // zod writes an empty schema for the further fields of a loose object.
+  const isOpen = isRecord(more) && Object.keys(more).length === 0
   return {
     ...rest,
-    properties,
-    ...(Object.keys(properties).some((name) => keywords.has(name)) && { additionalProperties: true }),
+    ...(names.length > 0 && { properties }),
+    ...((isOpen || names.some((name) => keywords.has(name))) && { additionalProperties: true }),
   }
 }
 
 /**
- * Names of fields that Python keeps for itself. FastMCP 2 makes a dataclass of a schema, which refuses them, and loses the whole
- * result; of one that says what is true anyway, that there may be further fields, it makes a model that takes them.
+ * Names of fields that Python keeps for itself. FastMCP 2 makes a dataclass of a schema, which refuses them and loses the whole
+ * result, and drops every field that the schema does not name. Of a schema that allows further fields it makes a model that takes both.
  */
 const keywords = new Set(
   `and as assert async await break class continue def del elif else except finally for from global if import in is lambda
@@ -102,8 +104,8 @@ export function brief({ additionalProperties: _, ...schema }: Json): Json {
 }
 
 /**
- * An output schema one level deep: the fields of the value, of the items of its `result` too. A field that is no list or
- * object has no type: the clients that show results to a model show the value, and the types cost a thousand characters.
+ * An output schema one level deep: the fields of the value, of the items of its `result` too. Only lists have a type: the clients that
+ * show results to a model show the value, and the types cost a thousand characters. FastMCP 2 makes an empty class of a bare object.
  */
 export function shallow(schema: Json | undefined): Json | undefined {
   const fields = (properties: unknown) =>
@@ -122,4 +124,4 @@ export function shallow(schema: Json | undefined): Json | undefined {
 }
 
 const bare = ({ type, enum: words }: Json): Json =>
-  words !== undefined ? { type, enum: words } : type === 'array' || type === 'object' ? { type } : {}
+  words !== undefined ? { type, enum: words } : type === 'array' ? { type } : {}

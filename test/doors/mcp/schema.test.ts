@@ -63,7 +63,7 @@ test('an output schema holds what there is, and nothing that only a check would 
     properties: {
       type: { type: 'string' },
       required: { type: 'array', items: { type: 'string' } },
-      more: { type: 'object' },
+      more: { type: 'object', additionalProperties: true },
     },
   }
   expect(outputSchema({ input: z.strictObject({}), output, wrapped: true })).toEqual({
@@ -84,6 +84,16 @@ verifies('all.schema.keywords', 'a field whose name Python keeps for itself does
   expect(outputSchema({ input, output: z.object({ sender: z.string() }) })).not.toHaveProperty('additionalProperties')
 })
 
+verifies('all.schema.keywords', 'fields that a schema does not name come through FastMCP too', () => {
+  const output = z.looseObject({ name: z.string() })
+  const schema = { type: 'object', properties: { name: { type: 'string' } }, additionalProperties: true }
+  expect(outputSchema({ input: z.strictObject({}), output })).toEqual(schema)
+  // It makes an empty class of an object without fields, and takes what has no type as it is.
+  const nested = advertise(tool({ output: z.object({ agent: output }) }), true)
+  expect(nested).toMatchObject({ outputSchema: { properties: { agent: {} } } })
+  expect(JSON.stringify(nested)).toContain('"agent":{}')
+})
+
 test('a door that is terse advertises no bounds of texts, and results one level deep', () => {
   const many = z.array(z.object({ name: z.string() }))
   const input = z.strictObject({
@@ -92,7 +102,7 @@ test('a door that is terse advertises no bounds of texts, and results one level 
     n_th: z.int().min(3).max(8).default(4),
   })
   const output = z.object({ many, at: z.string().nullable(), kind: z.enum(['a']), deep: z.object({ n: z.int() }) })
-  const fields = { many: { type: 'array' }, at: {}, kind: { type: 'string', enum: ['a'] }, deep: { type: 'object' } }
+  const fields = { many: { type: 'array' }, at: {}, kind: { type: 'string', enum: ['a'] }, deep: {} }
   expect(advertise(tool({ input, output }), true)).toMatchObject({
     inputSchema: { properties: { key: { type: 'string' }, list: { type: 'array', description: 'Some.' } } },
     outputSchema: { type: 'object', properties: fields },
