@@ -14,13 +14,13 @@ export async function deleteWoken(tx: Tx, agentId: number): Promise<void> {
   await tx.change(sql`DELETE FROM woken_agents WHERE agent_id = ${agentId}`)
 }
 
-export interface PausedPairRow {
+interface PausedPairRow {
   low_id: number
   high_id: number
   paused_at: number
 }
 
-export interface PausedThreadRow {
+interface PausedThreadRow {
   thread_id: number
   paused_at: number
 }
@@ -109,7 +109,7 @@ export async function insertReadDeliveries(
     INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, urgent, ack_wanted, read_at, delivered_at) VALUES ${join(rows)}`)
 }
 
-export interface LoopNameRow {
+interface LoopNameRow {
   id: number
   name: string
   project_id: number
