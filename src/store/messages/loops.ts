@@ -2,6 +2,7 @@
 import sql, { join } from 'sql-template-tag'
 import { listed } from '../../db/dialect.ts'
 import type { Reader, Tx } from '../../db/port.ts'
+import { threadName } from '../visibility.ts'
 
 export const listWoken = async (db: Reader): Promise<number[]> =>
   (await db.all<{ agent_id: number }>(sql`SELECT agent_id FROM woken_agents`)).map(({ agent_id }) => agent_id)
@@ -124,8 +125,7 @@ export const findLoopThread = async (
   threadId: number,
 ): Promise<{ called: string; project_id: number } | undefined> => {
   const [row] = await db.all<{ called: string; project_id: number }>(sql`
-    SELECT COALESCE(t.key, CAST((SELECT f.id FROM messages f WHERE f.thread_id = t.id AND f.seq = 1) AS TEXT)) AS called, t.project_id
-    FROM threads t WHERE t.id = ${threadId}`)
+    SELECT ${threadName} AS called, t.project_id FROM threads t WHERE t.id = ${threadId}`)
   return row
 }
 
