@@ -35,14 +35,6 @@ export async function ask(
   return { status: answer.status, text: whole }
 }
 
-export function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** The error that the server tells, as if it had been thrown here. */
 export function refusal(url: string, status: number, json: unknown): HubError {
   const { error } = (json ?? {}) as { error?: { code?: unknown; message?: unknown; hint?: unknown } }

@@ -15,7 +15,7 @@ export interface Push {
   tell(text: string, lives: () => boolean): Promise<boolean>
 }
 
-export interface Client {
+interface Client {
   readonly session: string
   readonly pid: number | undefined
   readonly env: Around['env']

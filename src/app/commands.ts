@@ -28,7 +28,7 @@ export const commands: readonly PeoplesCommand[] = [
   peoples('read', 'show one message', async () => (await import('../doors/cli/people/reading.ts')).readCommand),
   peoples(
     'trace',
-    'show what became of a message',
+    'trace a message to each of its recipients',
     async () => (await import('../doors/cli/people/tracing.ts')).traceCommand,
   ),
   peoples(
@@ -56,7 +56,7 @@ export const commands: readonly PeoplesCommand[] = [
   peoples('watch', 'show all mail live', async () => (await import('../doors/cli/people/watch.ts')).watchCommand),
   {
     name: 'status',
-    says: 'show whether a server runs on this store, and what is waiting',
+    says: 'show whether a server runs on this store, and the unread mail',
     load: async ({ config, around, screen }) => {
       const { statusCommand } = await import('../doors/cli/serving/status.ts')
       return statusCommand(async () => (await import('./status.ts')).statusOf(config(), around.env), screen)
@@ -137,7 +137,7 @@ export const commands: readonly PeoplesCommand[] = [
   },
   {
     name: 'list-acks',
-    says: 'list what an agent has not acknowledged',
+    says: 'list the messages that an agent has not acknowledged',
     load: async ({ open, screen }) => (await import('../doors/cli/mail/acks.ts')).listAcksCommand(open, screen),
   },
   {

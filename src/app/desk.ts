@@ -1,6 +1,7 @@
 /** Where people's commands read and write: the store on this machine, or a server with the token or key that is meant for it. */
 import { pause, systemClock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
+import { parsedJson } from '../base/json.ts'
 import { nameKey } from '../base/names.ts'
 import type { Where } from '../doors/cli/people/person.ts'
 import { createWire, Lost } from '../doors/connect/wire.ts'
@@ -8,7 +9,7 @@ import type { Remote } from '../doors/people/remote-desk.ts'
 import type { Desk } from '../doors/words/desk.ts'
 import type { Config } from '../settings/all.ts'
 import { serverUrl } from '../settings/kinds.ts'
-import { ask, parsed, refusal } from './asking.ts'
+import { ask, refusal } from './asking.ts'
 import type { Surroundings } from './command-parts.ts'
 import { type Credential, credentialsFile, listCredentials } from './credentials.ts'
 import { isHere, tokenFor } from './token.ts'
@@ -109,16 +110,16 @@ export async function openRemote(url: string, secret: string | undefined): Promi
       const { status, text } = await ask(`${url}${path}`, { headers, body, patienceMs }).catch((error: unknown) => {
         throw error instanceof Lost ? away(saying(error)) : error
       })
-      if (status === 200) return parsed(text)
-      throw refusal(url, status, parsed(text))
+      if (status === 200) return parsedJson(text)
+      throw refusal(url, status, parsedJson(text))
     },
     async *events(path, last, signal) {
       const sent = { ...headers, accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': last }) }
       try {
         const answer = await createWire(new URL(`${url}${path}`), {})({ method: 'GET', headers: sent, signal })
         for await (const { event = '', id, text } of answer.messages()) {
-          if (answer.status !== 200) throw refusal(url, answer.status, parsed(text))
-          yield { event, id, data: parsed(text) }
+          if (answer.status !== 200) throw refusal(url, answer.status, parsedJson(text))
+          yield { event, id, data: parsedJson(text) }
         }
       } catch (error) {
         throw error instanceof Lost ? away(saying(error)) : error

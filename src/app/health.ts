@@ -1,7 +1,9 @@
 /** The server of these settings, asked whether it is ready. */
+
+import { parsedJson } from '../base/json.ts'
 import type { Health } from '../doors/cli/serving/health.ts'
 import type { Config } from '../settings/all.ts'
-import { ask, parsed } from './asking.ts'
+import { ask } from './asking.ts'
 import { listRunning, serverUrl } from './running.ts'
 
 /** Longer than a store may take to answer the server (doors/http/health.ts). */
@@ -13,7 +15,7 @@ export async function healthOf(config: Config): Promise<Health> {
   if (url === undefined) return { url: config.STORAGE_ROOT, ready: false, status: 'no server runs on this store' }
   try {
     const { status, text } = await ask(`${url}/health/readiness`, { headers: {}, patienceMs })
-    const { status: said } = (parsed(text) ?? {}) as { status?: unknown }
+    const { status: said } = (parsedJson(text) ?? {}) as { status?: unknown }
     return { url, ready: status === 200, status: typeof said === 'string' ? said : `HTTP status ${status}` }
   } catch {
     return { url, ready: false, status: 'no answer' }

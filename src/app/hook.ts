@@ -1,6 +1,7 @@
 /** `parley hook`: the hooks door through a process. Whatever fails, the client is answered `{}` and works on. */
 import { pause, systemClock } from '../base/clock.ts'
-import { ask, parsed } from './asking.ts'
+import { parsedJson } from '../base/json.ts'
+import { ask } from './asking.ts'
 import { type Around, type Asked, written } from './waker.ts'
 import { callingOf, hasOwnEnv, type WakerCalling } from './waker-calling.ts'
 import { readInput } from './waker-input.ts'
@@ -24,11 +25,11 @@ export async function answerTo(
   { server, headers, named }: WakerCalling,
   { input, leftMs }: { readonly input: string; readonly leftMs: number },
 ): Promise<string | undefined> {
-  const body = input.trim() === '' ? {} : parsed(input)
+  const body = input.trim() === '' ? {} : parsedJson(input)
   if (typeof body !== 'object' || body === null) return undefined
   const path = words.map(encodeURIComponent).join('/')
   const url = `${server}/hooks/${path}?${new URLSearchParams(named)}`
   const { status, text } = await ask(url, { headers, body, patienceMs: leftMs })
   // A proxy in between answers with pages of its own.
-  return status === 200 && typeof parsed(text) === 'object' ? text : undefined
+  return status === 200 && typeof parsedJson(text) === 'object' ? text : undefined
 }

@@ -41,7 +41,7 @@ export interface LossOptions {
 /** Without the path: callers from elsewhere are told, too. */
 function whatIsMissing({ acknowledged, state, last, why }: Loss): string {
   if (acknowledged === undefined)
-    return 'The database is empty, and the log beside it is not: what they held is missing.'
+    return 'The database is empty, and the log beside it is not: their content is missing.'
   const { number, at } = acknowledged
   const known = `${number} changes were acknowledged, the last of them at ${isoTime(at)}`
   switch (state) {
@@ -68,7 +68,7 @@ function whatHelps({ state, last }: Loss): string {
   const without =
     state === 'unreadable'
       ? 'To begin anew: `parley clear-and-reset-everything`.'
-      : 'To go on without what is missing, start once with `parley serve --accept-loss` (or run `parley migrate --accept-loss`).'
+      : 'To go on without the missing changes, start once with `parley serve --accept-loss` (or run `parley migrate --accept-loss`).'
   return `${back} ${backup} ${without}`
 }
 

@@ -4,20 +4,21 @@ import { once } from 'node:events'
 import { every, pause, systemClock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import { createIds } from '../base/ids.ts'
+import { parsedJson } from '../base/json.ts'
 import { Lost } from '../doors/connect/wire.ts'
 import { Backoff } from '../doors/mailbox-client/backoff.ts'
-import { ask, parsed, refusal } from './asking.ts'
+import { ask, refusal } from './asking.ts'
 import { HourlyLimit } from './hourly-limit.ts'
 import type { WakerCalling } from './waker-calling.ts'
 
-export interface RunWish {
+interface RunWish {
   readonly maxPerHour: number
   readonly timeoutMs: number | undefined
   readonly concurrency: number
   readonly command: readonly [program: string, ...args: string[]]
 }
 
-export interface RunParts {
+interface RunParts {
   readonly calling: WakerCalling
   readonly env: NodeJS.ProcessEnv
   /** Aborted: nothing is started any more, and what runs is ended. */
@@ -181,7 +182,7 @@ async function post(
   try {
     const { status, text } = await ask(url, { headers, body, patienceMs, ...(signal && { signal }) })
     if (status === 429 || status >= 500) return undefined
-    const json = parsed(text)
+    const json = parsedJson(text)
     if (status !== 200 && status !== 204) throw refusal(server, status, json)
     return { status, json }
   } catch (error) {

@@ -1,11 +1,12 @@
 /** `parley status`: whether a server runs on this store, and what is in it. */
 import { existsSync } from 'node:fs'
+import { parsedJson } from '../base/json.ts'
 import { parseDatabaseUrl } from '../db/url.ts'
 import type { Status } from '../doors/cli/serving/status.ts'
 import type { WaitingList } from '../doors/words/desk.ts'
 import type { Config } from '../settings/all.ts'
 import { archiveFolder } from './archive-place.ts'
-import { ask, parsed } from './asking.ts'
+import { ask } from './asking.ts'
 import { clientsSetUp } from './clients-set-up.ts'
 import { databaseFiles, databaseUrl, sizeOf, storageName } from './database-place.ts'
 import { listRunning, type RunningServer } from './running.ts'
@@ -53,7 +54,7 @@ async function figuresOf({ url }: RunningServer, { HTTP_BEARER_TOKEN: token }: C
       const [, value] = new RegExp(`^${name} (\\d+)`, 'm').exec(text) ?? []
       return value === undefined ? undefined : Number(value)
     }
-    const agents = waiting.status === 200 ? (parsed(waiting.text) as WaitingList).agents : undefined
+    const agents = waiting.status === 200 ? (parsedJson(waiting.text) as WaitingList).agents : undefined
     return { ready: ready.status === 200, waiting: figure('parley_waiting'), unread: figure('parley_unread'), agents }
   } catch {
     return { ready: false }

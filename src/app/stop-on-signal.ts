@@ -23,7 +23,7 @@ export function stopOnSignal(server: Stopping, { drainMs, log }: { drainMs: numb
   }
   const stop = () => {
     systemClock.after(exitMs, () => {
-      log.warn('stopping takes too long; what is left is cut off')
+      log.warn('stopping takes too long; open requests are cut off')
       process.exit(0)
     })
     server.stop().then(

@@ -57,7 +57,7 @@ export const storeCommands: readonly PeoplesCommand[] = [
   },
   {
     name: 'doctor',
-    says: 'look for what is wrong with this installation',
+    says: 'look for faults of this installation',
     load: async ({ settings, screen }) => {
       const { doctorCommand } = await import('../doors/cli/operating/doctor.ts')
       const { examine } = await import('./doctor.ts')

@@ -2,10 +2,11 @@
 import { every, pause, systemClock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import { createIds } from '../base/ids.ts'
+import { parsedJson } from '../base/json.ts'
 import { isRunning, processOf } from '../base/processes.ts'
 import { Lost } from '../doors/connect/wire.ts'
 import { Backoff } from '../doors/mailbox-client/backoff.ts'
-import { ask, parsed, refusal } from './asking.ts'
+import { ask, refusal } from './asking.ts'
 import type { Asked } from './waker.ts'
 import type { WakerCalling } from './waker-calling.ts'
 
@@ -34,7 +35,7 @@ export interface SessionPayload {
   readonly hook_event_name?: string | undefined
 }
 
-export interface Waiter {
+interface Waiter {
   readonly calling: WakerCalling
   readonly client: string
   readonly session: string
@@ -89,7 +90,10 @@ async function question(
   const { status, text } = answer
   if (status === 204) return 'nothing'
   if (status === 429 || status >= 500) return 'away'
-  const json = parsed(text) as { text?: unknown; displaced?: unknown; error?: { code?: unknown } } | null | undefined
+  const json = parsedJson(text) as
+    | { text?: unknown; displaced?: unknown; error?: { code?: unknown } }
+    | null
+    | undefined
   if (status === 409 && json?.displaced === true) return 'displaced'
   if (status === 200 && typeof json?.text === 'string') return json as Pointer
   if (json?.error?.code === 'AGENT_NOT_FOUND' || json?.error?.code === 'PROJECT_NOT_FOUND') return 'unknown'

@@ -1,6 +1,6 @@
 /** The payload that a client writes to the stdin of its hook. */
 import { pause } from '../base/clock.ts'
-import { parsed } from './asking.ts'
+import { parsedJson } from '../base/json.ts'
 import type { SessionPayload } from './waiting.ts'
 import type { Around } from './waker.ts'
 
@@ -28,7 +28,7 @@ export const readPayload = async (stdin: Around['stdin']): Promise<SessionPayloa
 
 /** The session, the folder and the event of a payload, if they are there. */
 export function sessionIn(input: string): SessionPayload {
-  const { session_id: session, cwd, hook_event_name: event } = (parsed(input) ?? {}) as Record<string, unknown>
+  const { session_id: session, cwd, hook_event_name: event } = (parsedJson(input) ?? {}) as Record<string, unknown>
   const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
   return {
     ...(isText(session) && { session_id: session }),

@@ -132,7 +132,7 @@ export function asHubError(error: unknown): HubError {
 export const isUnexpected = ({ kind, code }: HubError): boolean => kind === 'internal' && code !== 'STORAGE_FAILED'
 
 /** An error as clients see it, at every door. */
-export interface ErrorShape {
+interface ErrorShape {
   error: { code: Code; message: string; hint?: string }
 }
 

@@ -17,8 +17,7 @@ const looseJoiners = /(?<![^\p{ASCII}\p{C}])[\u200c\u200d]+|[\u200c\u200d]+(?![^
 const looseForms = /(?<!\p{Emoji})[\ufe0e\ufe0f]+|(?<=[\ufe0e\ufe0f])[\ufe0e\ufe0f]+/gu
 
 /** Without the characters that nobody sees. */
-export const visible = (text: string): string =>
-  text.replace(hidden, '').replace(looseForms, '').replace(looseJoiners, '')
+const visible = (text: string): string => text.replace(hidden, '').replace(looseForms, '').replace(looseJoiners, '')
 
 /** Each line begins with the mark: no text passes for a line outside of its fence. */
 const quoted = (text: string): string =>

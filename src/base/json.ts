@@ -24,6 +24,15 @@ export function readJsonText(text: string): unknown {
   return value
 }
 
+/** The value of a text that may be no JSON; undefined where it is none. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** Parsing so little is harmless, its objects cannot have too many keys, and a walk over the values is cheaper than one over the bytes. */
 const smallBytes = 4 * limits.jsonKeys
 

@@ -15,8 +15,6 @@ interface Capabilities {
   readonly namedWakes: boolean
   /** The indexes of inboxes and outboxes are written in bulk behind the sends: in each commit they cost more pages than the rows. */
   readonly bulkFiling: boolean
-  /** RETURNING costs nothing beside the statement. On SQLite it copies every page that it touches. */
-  readonly freeReturning: boolean
   /** A subquery in FROM may refer to the tables before it. */
   readonly lateralJoins: boolean
   readonly fullText: 'fts5' | 'tsvector'
@@ -30,7 +28,6 @@ const capabilities: Readonly<Record<Dialect, Capabilities>> = {
     patientUnits: false,
     namedWakes: false,
     bulkFiling: true,
-    freeReturning: false,
     lateralJoins: false,
     fullText: 'fts5',
   },
@@ -41,7 +38,6 @@ const capabilities: Readonly<Record<Dialect, Capabilities>> = {
     patientUnits: true,
     namedWakes: true,
     bulkFiling: false,
-    freeReturning: true,
     lateralJoins: true,
     fullText: 'tsvector',
   },

@@ -136,7 +136,7 @@ export function parseParts(text: string): Parsed {
     at++
     if (options.length > 1) return { kind: 'either', options }
     if (/^\{[^{}/]*\.\.[^{}/]*\}$/.test(text.slice(from, at)))
-      throw new GlobFault('has a range in braces; list what you mean, as in {1,2,3}')
+      throw new GlobFault('has a range in braces; list the values, as in {1,2,3}')
     return [...literally('{'), ...(options[0] ?? []), ...literally('}')]
   }
 

@@ -1,6 +1,7 @@
 /** One question to an OpenAI-compatible endpoint: its request, its answer, and when it is asked again. */
 import { z } from 'zod'
 import type { Clock } from '../base/clock.ts'
+import { parsedJson } from '../base/json.ts'
 
 /** Why there is no answer. The message ends the sentence "The language model …" and names no secret. */
 export class LlmFailure extends Error {
@@ -103,23 +104,15 @@ async function read(response: Response): Promise<string> {
 }
 
 function parse(text: string): Answer {
-  const { data } = completion.safeParse(parseJson(text))
+  const { data } = completion.safeParse(parsedJson(text))
   const content = data?.choices[0]?.message.content
   if (content === undefined) throw new LlmFailure('answered with something that is no completion')
   return { text: content, sent: data?.usage?.prompt_tokens ?? 0, received: data?.usage?.completion_tokens ?? 0 }
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** Whether the model refused a parameter that it can be asked without; each is given up once. */
 function adapt({ quirks: known }: Endpoint, model: string, text: string): boolean {
-  const param = complaint.safeParse(parseJson(text)).data?.error.param
+  const param = complaint.safeParse(parsedJson(text)).data?.error.param
   const refused = quirks.find((quirk) => quirk === param)
   const before = known.get(model)
   if (refused === undefined || before?.has(refused)) return false

@@ -24,7 +24,7 @@ function* faultsOfTokens(config: Config): Generator<string> {
   if (HTTP_JWT_SECRET === undefined && HTTP_JWT_JWKS_URL === undefined)
     yield 'HTTP_JWT_SECRET or HTTP_JWT_JWKS_URL must be set where HTTP_JWT_ENABLED is true'
   else if (HTTP_JWT_JWKS_URL === undefined && Buffer.byteLength(HTTP_JWT_SECRET ?? '') < secretBytes)
-    yield `HTTP_JWT_SECRET must have at least ${secretBytes} bytes: whoever guesses it signs tokens of their own`
+    yield `HTTP_JWT_SECRET must have at least ${secretBytes} bytes: anybody who guesses it can sign tokens`
   const { all } = algorithmsFor(HTTP_JWT_JWKS_URL)
   const wrong = HTTP_JWT_ALGORITHMS.filter((name) => !all.includes(name))
   if (wrong.length > 0)

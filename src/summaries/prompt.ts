@@ -1,6 +1,7 @@
 /** The question to a language model that refines a summary: messages go in as fenced data, little of the answer is trusted. */
 import { z } from 'zod'
 import { drawBoundary, fenced, type Quoted, quotedLine } from '../base/fence.ts'
+import { parsedJson } from '../base/json.ts'
 import { cut, itemLength, plain, withoutFiles } from './lines.ts'
 import type { Summary, Told } from './summary.ts'
 import { summaryLimits } from './summary.ts'
@@ -126,20 +127,12 @@ const mostBeginnings = 20
 /** Models put their thoughts, prose or a fence around the JSON that they were asked for (mail.llm.wrapped). */
 function* objectsIn(text: string): Generator<unknown> {
   const said = text.split('</think>').at(-1) ?? ''
-  const whole = readJson(said)
+  const whole = parsedJson(said)
   if (whole !== undefined) return yield whole
   const end = said.lastIndexOf('}') + 1
   let begin = said.indexOf('{')
   for (let tried = 0; begin >= 0 && begin < end && tried < mostBeginnings; tried++) {
-    yield readJson(said.slice(begin, end))
+    yield parsedJson(said.slice(begin, end))
     begin = said.indexOf('{', begin + 1)
-  }
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -205,6 +205,6 @@ export async function revokeInvitation(
   const revoked = await commit(hub, caller, (tx) => deleteInvitation(tx, home.id, nameKey(name)))
   if (revoked > 0) return
   throw new HubError('NOT_FOUND', `There is no invitation for ${name} in the project ${home.slug}.`, {
-    hint: '`parley invitations list` shows those that can still be used.',
+    hint: '`parley invitations list` shows the invitations that are still open.',
   })
 }

@@ -12,7 +12,7 @@ import { type Hub, reader } from '../hub/hub.ts'
 import { type Acting, actAs, actIn, findActor, notYours } from './acting.ts'
 import { type Agent, isNewcomer, keyChannel, mailChannel, type Newcomer, noteKeyed, refuseName } from './agents.ts'
 
-export interface NewKey {
+interface NewKey {
   readonly agent: Agent
   /** Shown once: the hub keeps its hash. */
   readonly key: string

@@ -49,7 +49,7 @@ export const toProfile = (hub: Hub, { slug }: Pick<Project, 'slug'>, row: Profil
   activeAt: activity(hub).latest(row.id, row.active_at),
 })
 
-export const rolesOf = ({ roles }: Pick<ProfileRow, 'roles'>): readonly string[] =>
+const rolesOf = ({ roles }: Pick<ProfileRow, 'roles'>): readonly string[] =>
   roles === null || roles === '' ? [] : roles.split(',')
 
 export async function whois(hub: Hub, caller: Caller, slugOrKey: string, name: string): Promise<Profile> {

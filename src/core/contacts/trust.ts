@@ -9,7 +9,7 @@ import { isReserved } from '../../base/names.ts'
  */
 export type Trust = 'person' | 'contact' | 'project' | 'stranger'
 
-export interface SenderFacts {
+interface SenderFacts {
   readonly sender: string
   readonly sender_project: number
   /** 1 if it is a contact of the reader; the query that found the message has looked. */

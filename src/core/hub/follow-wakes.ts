@@ -71,7 +71,7 @@ export async function followWakes(
     again = true
     looking ??= look()
       .catch((error: unknown) => {
-        log.warn({ err: error }, 'the feed of changes could not be read; those who wait ask again')
+        log.warn({ err: error }, 'the feed of changes could not be read; waiting calls ask again')
         startHere()
         wakes.wakeAll()
       })

@@ -10,22 +10,22 @@ const damaged = 'The database is damaged.'
 const sentences: Readonly<Partial<Record<FaultKind, readonly [message: string, hint: string]>>> = {
   full: [
     'The disk is full: nothing can be stored.',
-    'Nothing was stored. Whoever runs Parley must make room; then send again.',
+    'Nothing was stored. The operator must free disk space; then send again.',
   ],
-  readonly: ['The database can only be read.', 'Whoever runs Parley must make its file writable.'],
+  readonly: ['The database can only be read.', 'The operator must make the database file writable.'],
   io: ['The database cannot be read or written.', 'The server log has the cause.'],
-  corrupt: [damaged, 'Whoever runs Parley must bring back a copy of it.'],
+  corrupt: [damaged, 'The operator must restore a backup.'],
   unflushed: [
     'The disk failed after the commit: the work is there, but may be lost if the power goes.',
-    'Look whether it is there before you try again. Whoever runs Parley must check the disk and restart Parley.',
+    'Look whether it is there before you try again. The operator must check the disk and restart Parley.',
   ],
   halted: [
     'Nothing can be stored since the disk failed to take a commit.',
-    'Nothing was stored. Whoever runs Parley must check the disk and restart Parley; then send again.',
+    'Nothing was stored. The operator must check the disk and restart Parley; then send again.',
   ],
   gone: [
     'The file of the database was deleted or replaced while Parley ran.',
-    'Take it as not stored. Whoever runs Parley must put the file back, or start Parley anew.',
+    'Take it as not stored. The operator must put the file back, or restart Parley.',
   ],
 }
 

@@ -7,7 +7,7 @@ import { needOwn } from './history.ts'
 
 export type { Listed } from './conversations-look.ts'
 
-export interface ConversationWish {
+interface ConversationWish {
   readonly unreadOnly: boolean
   readonly limit: number
   /** Only conversations whose newest message came before this one. */

@@ -8,7 +8,7 @@ import { commit, itself } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { notify } from './notices.ts'
 
-export interface Ended {
+interface Ended {
   readonly how: 'expired' | 'dead'
   /** The deliveries that end now; asked in the transaction. */
   list(tx: Tx, now: number): Promise<readonly EndingRow[]>

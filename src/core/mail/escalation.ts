@@ -11,7 +11,7 @@ import { reserve } from '../leases/leases.ts'
 import { needProject } from '../projects/projects.ts'
 import type { Late } from './overdue.ts'
 
-export interface EscalationRules {
+interface EscalationRules {
   /** The agent that holds such leases, in every project; the late agent itself, if there is none. */
   readonly holder: string | undefined
   readonly ttlMs: number
@@ -50,7 +50,7 @@ async function ensureHolder(hub: Hub, slug: string, name: string): Promise<Agent
       nameKey: nameKey(name),
       program: 'ops',
       model: 'unknown',
-      task: 'holds the inboxes of those who are late with an acknowledgement',
+      task: 'holds the inboxes of agents that are late with an acknowledgement',
       policy: 'auto',
       now: hub.clock.now(),
     })

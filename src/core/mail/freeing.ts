@@ -20,7 +20,7 @@ export interface Freed {
   readonly told: boolean
 }
 
-export interface Freeing {
+interface Freeing {
   readonly ids: readonly number[]
   readonly patterns: readonly string[]
 }
@@ -43,7 +43,7 @@ export async function freeLeases(
     const rows = await listActiveCalled(tx, { projectId, ids, patterns: texts, now })
     if (rows.length === 0)
       throw new HubError('NOT_FOUND', `No such reservation is active in ${slug}.`, {
-        hint: 'Name a reservation by its id, or by its pattern as it is listed.',
+        hint: 'Name a reservation by its id, or by its pattern as the list shows it.',
       })
     const sender = await actIn(hub, { tx, note, caller }, person)
     const freed: Freed[] = []

@@ -9,7 +9,7 @@ import { type Hub, reader } from '../hub/hub.ts'
 import { type ConversationMessage, listMessagesOf } from './conversation-messages.ts'
 import { markShown } from './shown.ts'
 
-export interface History {
+interface History {
   readonly uid: string
   readonly subject: string
   /** Newest first. */

@@ -161,7 +161,7 @@ async function wholeOf(hub: Hub, row: InboxRow): Promise<Pick<MailMessage, 'body
   return { body, bodyOmitted: false, attachments: attachments?.get(row.id) ?? [] }
 }
 
-export interface OutboxWish {
+interface OutboxWish {
   readonly since?: number | undefined
   readonly before?: number | undefined
   readonly bodies?: boolean

@@ -8,7 +8,7 @@ import type { Agent } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 
-export interface Receipt {
+interface Receipt {
   readonly readAt: number
   readonly ackedAt: number | undefined
 }

@@ -45,7 +45,7 @@ export interface Mail {
   readonly loan: string | undefined
 }
 
-export interface Taking {
+interface Taking {
   /** 0 pops the message for good; more lends it for that long. */
   readonly loanMs: number
   readonly waitMs: number

@@ -17,7 +17,7 @@ export interface UnreadMessage extends ConversationMessage {
   readonly subject: string
 }
 
-export interface UnreadPage {
+interface UnreadPage {
   readonly messages: readonly UnreadMessage[]
   readonly more: boolean
 }
@@ -57,7 +57,7 @@ function within(found: readonly UnreadMessageRow[]): readonly UnreadMessageRow[]
   return past < 0 ? found : found.slice(0, past)
 }
 
-export interface Counterpart {
+interface Counterpart {
   readonly uid: string
   readonly subject: string
   /** The agent that wrote last, apart from the reader. */

@@ -173,7 +173,7 @@ export async function guardLoop(hub: Hub, tx: Tx, note: Note, message: Guarded):
 }
 
 const goesOn =
-  'Nobody is woken for it any more; mail goes on, and who waits gets it. A message of a person, or `parley loops resume`, lets wakes go on.'
+  'Nobody is woken for it any more; mail goes on, and a waiting agent still gets it. A message of a person, or `parley loops resume`, lets wakes go on.'
 
 /** In the project of the thread's last sender. It stands in the thread and in both inboxes, read from the start: it wakes nobody. */
 async function putNotice(
@@ -218,7 +218,7 @@ async function putNotice(
 }
 
 /** The mail of an agent that it is not woken for. */
-export interface HeldWakes {
+interface HeldWakes {
   readonly threadIds: readonly number[]
   readonly senderIds: readonly number[]
 }

@@ -42,7 +42,7 @@ export interface Addressee extends Pick<Recipient, 'kind' | 'made' | 'unseen' | 
   readonly agent: Agent | Newcomer
 }
 
-export interface Resolving {
+interface Resolving {
   readonly acting: Acting
   readonly sender: Agent | Newcomer
   readonly addresses: readonly Address[]

@@ -120,7 +120,7 @@ async function findAnswered(hub: Hub, hubReader: HubReader, messageId: number): 
 async function say(hub: Hub, acting: Acting, { thread }: Seen, draft: HubDraft): Promise<Written> {
   const { text: body, replyTo, clientId } = draft
   if (draft.ttlMs !== undefined)
-    throw new HubError('INVALID_ARGUMENT', 'What is said in a topic does not expire: nobody is addressed.', {
+    throw new HubError('INVALID_ARGUMENT', 'A message of a topic cannot expire: it has no recipient.', {
       hint: 'Nothing was said. Leave ttl_seconds out, or write to an agent.',
     })
   const replyToUid = replyTo === undefined ? undefined : await findUid(reader(hub), replyTo)

@@ -137,7 +137,7 @@ export class FileIntake {
         one.kind === 'file' &&
         (one.bytes !== this.#checked.get(keyOf(from.project, one.path))?.size || !one.path.includes(`/${one.sha1}.`))
       )
-        throw broken(`message ${id} does not describe ${one.path} as it is`)
+        throw broken(`message ${id} describes ${one.path} wrongly`)
   }
 
   end(): void {

@@ -1,4 +1,5 @@
 /** JSON-RPC messages as far as the front of a door looks at them: what they are, their headers, and which may be repeated. */
+import { nameFieldOf } from '../mcp/http/name-field.ts'
 
 export interface Message {
   readonly id?: string | number
@@ -40,20 +41,11 @@ export function modernVersion({ params }: Message): string | undefined {
 
 export const progressToken = ({ params }: Message): unknown => params?._meta?.progressToken
 
-/** Which parameter `Mcp-Name` repeats. */
-const named: Readonly<Record<string, string>> = {
-  'tools/call': 'name',
-  'prompts/get': 'name',
-  'resources/read': 'uri',
-  'tasks/get': 'taskId',
-  'tasks/update': 'taskId',
-  'tasks/cancel': 'taskId',
-}
-
 /** The headers with which the newer era repeats the body. */
 export function modernHeaders(message: Message, version: string): Record<string, string> {
   const { method = '', params } = message
-  const name = Object.hasOwn(named, method) ? params?.[named[method] ?? ''] : undefined
+  const field = nameFieldOf(method)
+  const name = field === undefined ? undefined : params?.[field]
   return {
     'mcp-protocol-version': version,
     'mcp-method': encoded(method),

@@ -1,9 +1,10 @@
 /** The agent that a tool call has just made or found: read from the hook that a client calls after it. */
+import { parsedJson } from '../../base/json.ts'
 
 /** However a client writes the name of the tool: `mcp__parley__register_agent`, `parley_register_agent`, `register_agent`. */
 const registering = /(?:^|[^a-z])(?:macro_start_session|register_agent|create_agent_identity)$/i
 
-export interface Registered {
+interface Registered {
   readonly name: string
   readonly project: string
 }
@@ -22,7 +23,7 @@ export function registeredBy(payload: Readonly<Record<string, unknown>>): Regist
 /** Clients wrap the answer of a tool in their own ways, as text or as it is: the profile of an agent is looked for in all of them. */
 function profileIn(value: unknown, depth: number): Registered | undefined {
   if (depth === 0) return undefined
-  if (typeof value === 'string') return /^\s*[[{]/.test(value) ? profileIn(parsed(value), depth - 1) : undefined
+  if (typeof value === 'string') return /^\s*[[{]/.test(value) ? profileIn(parsedJson(value), depth - 1) : undefined
   if (Array.isArray(value)) return firstIn(value, depth)
   if (!isRecord(value)) return undefined
   const { name, program, project } = value
@@ -37,14 +38,6 @@ function firstIn(values: readonly unknown[], depth: number): Registered | undefi
     if (found !== undefined) return found
   }
   return undefined
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null

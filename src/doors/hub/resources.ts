@@ -67,7 +67,7 @@ export const hubResources = (hub: Hub): Resource<HubScope>[] => [
   {
     uri: 'apm2://threads/{threadId}/attachments/{attachmentId}{?offset}',
     name: 'attachment',
-    description: 'What goes along with a message; long ones in parts, by offset.',
+    description: 'An attachment of a message; a long one in parts, by offset.',
     async read({ threadId = '', attachmentId = '', ...rest }, context) {
       const { offset = 0 } = readParameters(z.object({ offset: place.optional() }), rest)
       const [, message, position] = /^(\d{1,15})-(\d{1,3})$/.exec(attachmentId) ?? []

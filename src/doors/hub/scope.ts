@@ -41,7 +41,7 @@ function scopeOf(given: Record<string, unknown>, wording: Wording) {
     throw new HubError(
       'INVALID_ARGUMENT',
       `${wording.called('agent')} and ${wording.called('project')} name two projects.`,
-      { hint: 'Leave the project out, or the "@" and what follows it in the name.' },
+      { hint: 'Leave the project out, or write the name without "@" and the project.' },
     )
   const scope = { ...(project !== undefined && { project }), ...(name !== undefined && { name }) }
   return { scope, key: JSON.stringify([project, name === undefined ? undefined : nameKey(name)]) }

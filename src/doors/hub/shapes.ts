@@ -66,7 +66,7 @@ export const broadcastShape = z.object({
   message_id: z.int().describe('Pass it to apm2.message.ask to wait for one more answer.'),
   sent: z.int().describe('How many agents it went to.'),
   replies: z.array(replyShape),
-  missing: z.array(z.string()).describe('Those who have not answered yet.'),
+  missing: z.array(z.string()).describe('Agents that have not answered yet.'),
   blocked: z.array(z.object({ recipient: z.string(), code: z.string(), hint: z.string() })),
 })
 

@@ -66,19 +66,19 @@ const rows: readonly Row[] = [
   {
     name: 'check-mail',
     title: 'Check mail',
-    description: 'Read new mail, confirm it, and answer what can be answered.',
+    description: 'Read new mail, confirm it, and answer the questions that you can.',
     steps: () => [
       begin,
       readInbox,
       confirm,
-      'Answer the questions that you can answer from what you know: reply_message({project_key, message_id, sender_name, body_md}). It goes to the sender only.',
+      'Answer the questions that you can answer from your own knowledge: reply_message({project_key, message_id, sender_name, body_md}). It goes to the sender only.',
       'Tell your user in a few lines: each new message with its sender and subject, your answers, and what only the user can decide. If there is no new mail, say that and go on with your work.',
     ],
   },
   {
     name: 'catch-up',
     title: 'Catch up',
-    description: 'Learn what a thread, or the whole project, has come to.',
+    description: 'Read a summary of a thread or of the whole project.',
     arguments: [
       { name: 'about', description: 'A thread id, or words of the subject; all recent threads if left out.' },
     ],
@@ -87,7 +87,7 @@ const rows: readonly Row[] = [
   {
     name: 'hand-over',
     title: 'Hand over',
-    description: 'Pass your work on to another agent: where it stands, what is left, and free files.',
+    description: 'Pass your work on to another agent: its state, the next steps, and released files.',
     arguments: [
       { name: 'to', description: 'The agent that goes on with it; your user is asked if left out.' },
       { name: 'about', description: 'The work to pass on; all of this session if left out.' },

@@ -35,7 +35,7 @@ export function mailScope(
   const project = query.project === undefined ? home : projectParameter(query)
   if (home !== undefined && project !== home)
     throw new HubError('INVALID_ARGUMENT', `${called} and ?project= on the URL name two projects.`, {
-      hint: 'Leave ?project= out, or the "@" and what follows it in the name.',
+      hint: 'Leave ?project= out, or write the name without "@" and the project.',
     })
   // A token comes from anywhere: without the claim "agent" it is nobody, whatever stands beside it (hub.caller.token).
   const named = name !== undefined && mayTakeName(caller)

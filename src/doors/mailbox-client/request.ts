@@ -1,5 +1,6 @@
 /** One HTTP request with a time limit, and the reason where there was no answer. */
 import type { Clock } from '../../base/clock.ts'
+import { parsedJson } from '../../base/json.ts'
 import { limits } from '../../base/limits.ts'
 
 interface Asked {
@@ -35,7 +36,7 @@ export async function request(url: string, { clock, patienceMs, signal, ...asked
       signal: signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]),
       ...(asked.body !== undefined && { body: JSON.stringify(asked.body) }),
     })
-    return { status: response.status, json: parse(await read(response)) }
+    return { status: response.status, json: parsedJson(await read(response)) }
   } catch (error) {
     if (error instanceof Unreachable) throw error
     if (late.signal.aborted) throw new Unreachable(`gave no answer within ${patienceMs / 1000} s`)
@@ -54,14 +55,6 @@ async function read(response: Response): Promise<string> {
     pieces.push(piece)
   }
   return Buffer.concat(pieces).toString('utf8')
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function cause(error: unknown): string {

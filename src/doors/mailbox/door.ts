@@ -57,7 +57,7 @@ export function mailboxScope(
     })
   if (home !== undefined && query.project !== undefined && query.project !== home)
     throw new HubError('INVALID_ARGUMENT', 'The path and ?project= name two projects.', {
-      hint: 'Leave ?project= out, or the "@" and what follows it in the path.',
+      hint: 'Leave ?project= out, or write the path without "@" and the project.',
     })
   if (query.agent !== undefined) checkSame(name, query.agent, called)
   const project = projectParameter(home === undefined ? query : { project: home })
@@ -122,7 +122,7 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
       wait_reply_seconds: waitSeconds
         .optional()
         .describe('Also wait this long for the reply. Still null: repeat the call with the id as msg_id to wait on.'),
-      ttl_seconds: ttlSeconds.optional().describe('Unread for so long, the message expires; you are told.'),
+      ttl_seconds: ttlSeconds.optional().describe('Seconds until the message expires unread; you are told.'),
     }),
     output: z.object({
       result: z.string(),

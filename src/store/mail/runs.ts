@@ -8,7 +8,7 @@ import { fromInbox, fromUnread } from './boxes.ts'
 const isFree = (now: number): Sql =>
   sql`(held_until IS NULL OR held_until <= ${now}) AND (expires_at IS NULL OR expires_at > ${now})`
 
-export interface Borrowing {
+interface Borrowing {
   readonly recipientId: number
   readonly now: number
   readonly hold: string
@@ -33,7 +33,7 @@ export async function borrowThread(tx: Tx, borrowing: Borrowing): Promise<number
   return rows.map(({ id }) => id).sort((a, b) => a - b)
 }
 
-export interface RunRow {
+interface RunRow {
   id: number
   message_id: number
 }

@@ -2,6 +2,7 @@
 import sql, { join } from 'sql-template-tag'
 import { listed } from '../../db/dialect.ts'
 import type { Reader, Tx } from '../../db/port.ts'
+import { threadName } from '../visibility.ts'
 
 export const listWoken = async (db: Reader): Promise<number[]> =>
   (await db.all<{ agent_id: number }>(sql`SELECT agent_id FROM woken_agents`)).map(({ agent_id }) => agent_id)
@@ -14,13 +15,13 @@ export async function deleteWoken(tx: Tx, agentId: number): Promise<void> {
   await tx.change(sql`DELETE FROM woken_agents WHERE agent_id = ${agentId}`)
 }
 
-export interface PausedPairRow {
+interface PausedPairRow {
   low_id: number
   high_id: number
   paused_at: number
 }
 
-export interface PausedThreadRow {
+interface PausedThreadRow {
   thread_id: number
   paused_at: number
 }
@@ -109,7 +110,7 @@ export async function insertReadDeliveries(
     INSERT INTO deliveries (message_id, recipient_id, kind, sent_at, urgent, ack_wanted, read_at, delivered_at) VALUES ${join(rows)}`)
 }
 
-export interface LoopNameRow {
+interface LoopNameRow {
   id: number
   name: string
   project_id: number
@@ -124,8 +125,7 @@ export const findLoopThread = async (
   threadId: number,
 ): Promise<{ called: string; project_id: number } | undefined> => {
   const [row] = await db.all<{ called: string; project_id: number }>(sql`
-    SELECT COALESCE(t.key, CAST((SELECT f.id FROM messages f WHERE f.thread_id = t.id AND f.seq = 1) AS TEXT)) AS called, t.project_id
-    FROM threads t WHERE t.id = ${threadId}`)
+    SELECT ${threadName} AS called, t.project_id FROM threads t WHERE t.id = ${threadId}`)
   return row
 }
 

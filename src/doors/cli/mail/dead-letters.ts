@@ -55,7 +55,7 @@ export function deadLettersCommand(open: Open, screen: Screen): Command {
 
   const ofOne = (name: string, description: string, run: (hub: Hub, id: number, options: Options) => Promise<void>) =>
     withJson(letters.command(name).description(description), `dead-letters ${name} 42`)
-      .argument('<id>', 'the number of the message, as it is listed', atLeast(1))
+      .argument('<id>', 'the number of the message, from the list', atLeast(1))
       .action((id: number, options: Options) =>
         withHub(open, screen, (hub) => run(hub, id, options).catch(namingCommand)),
       )

@@ -69,7 +69,7 @@ export function leasesCommand(open: Open, screen: Screen): Command {
 
   listing('list', 'list reservations, the newest first', 'backend', '/srv/code/backend --no-active-only --json')
     .option('--active-only', 'only those that hold now', true)
-    .option('--no-active-only', 'also those that expired or were released')
+    .option('--no-active-only', 'also reservations that expired or were released')
     .action((project: string, options: Shared & { activeOnly: boolean }) => {
       const { activeOnly, limit } = options
       return run(project, options, {

@@ -4,7 +4,7 @@ import { atLeast, examples, newCommand, tellingPeople } from '../commands.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { untilSignal } from '../terminal/until-signal.ts'
 
-export interface RunAsked {
+interface RunAsked {
   readonly agent: string
   readonly command: readonly [string, ...string[]]
   readonly project?: string
@@ -14,7 +14,7 @@ export interface RunAsked {
   readonly concurrency: number
 }
 
-export interface Starting {
+interface Starting {
   readonly signal: AbortSignal
   note(says: string): Promise<void>
 }

@@ -24,7 +24,7 @@ interface Surveyed {
 export const clearCommand = (clearing: () => Clearing, screen: Screen): Command =>
   withJson(
     newCommand('clear-and-reset-everything', screen)
-      .description('delete the database, the archives and the signing key, for good; first lists what it deletes')
+      .description('delete the database, the archives and the signing key, for good; lists them first, and asks')
       .option('--force', 'do it without asking'),
     'clear-and-reset-everything',
     'clear-and-reset-everything --force',

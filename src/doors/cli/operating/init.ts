@@ -56,7 +56,7 @@ export const initCommand = (initialising: Initialising, screen: Screen): Command
   withJson(
     newCommand('init', screen)
       .description('set up the MCP clients on this machine: their settings, and a few lines for agents in AGENTS.md')
-      .addArgument(new Argument('[client...]', 'the clients (default: those that are found)').choices(clientNames))
+      .addArgument(new Argument('[client...]', 'the clients (default: all that are found)').choices(clientNames))
       .option('--agent <name>', 'the name of the agent (default: the variable AGENT_NAME, where the client can)')
       .option('--project <path>', 'the project (default: the folder that the client works in)')
       .option('--server <url>', 'the server (default: the one of this machine)')
@@ -67,10 +67,10 @@ export const initCommand = (initialising: Initialising, screen: Screen): Command
       .option('--no-hooks', 'without the hooks that tell an agent of mail and wake it')
       .option(
         '--hold',
-        'Gemini CLI outside of tmux: hold the end of a turn until there is mail (what you type waits for Esc)',
+        'Gemini CLI outside of tmux: hold the end of a turn until there is mail (typed text waits for Esc)',
       )
       .option('--dry-run', 'print the difference, and touch nothing')
-      .option('--uninstall', 'take out what init has put in')
+      .option('--uninstall', 'take out the entries of init')
       .option('--yes', 'do not ask'),
     'init',
     'init claude codex --agent GreenCastle',
@@ -118,7 +118,7 @@ const facts = ({ scope, folder, server, clients, userOnly, todo }: InitPlan) => 
 function planText(plan: InitPlan, { uninstall = false }: Flags): string {
   const where = plan.scope === 'user' ? 'for all your folders' : `for ${harmlessLine(plan.folder)}`
   const what = uninstall
-    ? `This takes out what init has put in ${where}:`
+    ? `This takes out the entries of init ${where}:`
     : `This sets up ${plan.clients.map(titleOf).join(', ')} ${where}, with ${harmlessLine(plan.server ?? '')}:`
   const lines = plan.files.filter(isChange).map(({ file, before, after }) => {
     const does = before === undefined ? 'make' : after === undefined ? 'remove' : 'change'

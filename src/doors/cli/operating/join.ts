@@ -76,7 +76,7 @@ const planText = ({ server, agent, file, readable }: Plan): string =>
     `This asks ${harmlessLine(server)} for the key of the agent ${word(agent)},`,
     `and stores it in ${harmlessLine(file)}, for you alone. The link then works no more.`,
     'Then it sets up the MCP clients that it finds, as `parley init` does.',
-    ...(readable ? ['The address is http: whoever is on the way can read the key. Ask for an https link.'] : []),
+    ...(readable ? ['The address is http: others on the network can read the key. Ask for an https link.'] : []),
     '',
   ].join('\n')
 
@@ -93,7 +93,7 @@ function joinedText({ server, agent: named }: Plan, { agent, project, connected 
     `You are ${word(agent)} at ${harmlessLine(server)}, in the project ${word(project)}.`,
     connected ? 'The server takes the key.' : 'The key is stored, but the server did not take it.',
     '',
-    `Set up your clients:    parley init ${at} (done below for those that are found)`,
+    `Set up your clients:    parley init ${at} (done below for the clients that are found)`,
     `Or let a client start:  npx parley-hub connect ${at} --agent ${word(named)}`,
     '',
   ].join('\n')

@@ -56,7 +56,7 @@ export function projectsCommand(open: Open, needUnused: () => Promise<void>, scr
     .description('move everything of a project into another; agents of one name become one agent')
     .argument('<from>', 'the project that goes: its slug or key, which mean the other one from then on')
     .argument('<into>', 'the project that stays')
-    .option('--dry-run', 'only show what would be done; works beside a running server')
+    .option('--dry-run', 'only show the changes, and make none; works beside a running server')
     .option('--force', 'do it without asking')
   withJson(
     merge,

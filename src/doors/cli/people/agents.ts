@@ -64,7 +64,7 @@ const directory: View = {
 }
 
 export function whoCommand(open: OpenDesk, screen: Screen): Command {
-  const says = 'show who was active lately, at what, and how each is reached; the latest first'
+  const says = 'show the active agents, their tasks, and how mail reaches each; the latest first'
   const command = peoplesCommand('who', says, screen, '', '--project backend --within 1440')
   command.option('--within <minutes>', 'only those active within this time', atLeast(1), 60)
   return listing(command, open, { screen, view: activity })

@@ -15,7 +15,7 @@ import { atDesk, atMost, type OpenDesk, ofProject, peoplesCommand, type Where } 
 export function readCommand(open: OpenDesk, screen: Screen): Command {
   const says = 'show one message with the state of each recipient; nothing is marked as read'
   return peoplesCommand('read', says, screen, '12', '12 --json')
-    .argument('<id>', 'the number of the message, as it is listed', atLeast(1))
+    .argument('<id>', 'the number of the message, from the list', atLeast(1))
     .action((id: number, options: Where & { readonly json?: true }) =>
       atDesk(open, screen, options, async ({ desk, json }) => {
         const letter = await desk.read(id)
@@ -56,7 +56,7 @@ function asText(letter: Letter, screen: Screen, now: number): string {
     ...line('In its thread', others.join(' ')),
     '\n',
     letter.sealed === true
-      ? "All agents of this message hold keys: the pages show it to whoever has the operator's token.\n"
+      ? "All agents of this message hold keys: the pages show it with the operator's token.\n"
       : bodyText(ownWords(sender, letter.body_md), screen),
   ].join('')
 }

@@ -22,9 +22,9 @@ const columns = {
 } as const
 
 export function traceCommand(open: OpenDesk, screen: Screen): Command {
-  const says = 'show what became of a message: for each recipient its state, the times and the route'
+  const says = 'trace a message: for each recipient its state, the times and the route'
   return peoplesCommand('trace', says, screen, '12', '12 --json')
-    .argument('<id>', 'the number of the message, as it is listed', atLeast(1))
+    .argument('<id>', 'the number of the message, from the list', atLeast(1))
     .addHelpText(
       'after',
       `

@@ -48,7 +48,7 @@ export function replyCommand(open: OpenDesk, screen: Screen): Command {
     'answer a message as the human overseer, to all who take part in its thread; with --agent as that agent, to its sender'
   const command = peoplesCommand('reply', says, screen, '12 "Go ahead."', '12 < answer.md').argument(
     '<id>',
-    'the number of the message, as it is listed',
+    'the number of the message, from the list',
     atLeast(1),
   )
   return typed(command).action((id: number, words: string[], options: Where & { readonly json?: true }) =>

@@ -33,7 +33,7 @@ const notRunning = 3
 export const statusCommand = (statusOf: () => Promise<Status>, screen: Screen): Command =>
   withJson(
     newCommand('status', screen).description(
-      'show whether a server runs on this store, where, and what is waiting; exit code 3 if none runs',
+      'show whether a server runs on this store, its address, and the unread mail; exit code 3 if none runs',
     ),
     'status',
     'status --json',

@@ -37,16 +37,19 @@ function reply({ replyToUid, replyToSeq }: Entry): string[] {
 const special = /[\\`*_{}[\]<>#|]/g
 const markdown = (text: string): string => text.replace(special, '\\$&')
 
-/** One message of an exported page. The quotation keeps its headings from becoming those of the page. */
-export function messageMarkdown(entry: Entry): string {
-  const { seq, uid, sender, kind, createdAt, body } = entry
-  const about = [markdown(word(sender)), markdown(word(kind)), iso(createdAt), ...reply(entry).map(markdown)]
-  const quoted = harmlessText(body)
+/** A text as a quotation of Markdown, which keeps its headings from becoming those of the page. */
+export const quotation = (text: string): string =>
+  harmlessText(text)
     .trimEnd()
     .split('\n')
     .map((line) => (line === '' ? '>\n' : `> ${line}\n`))
     .join('')
-  return `## ${seq} · ${about.join(' · ')}\n\n<!-- message_id: ${uid} -->\n\n${quoted}\n`
+
+/** One message of an exported page. */
+export function messageMarkdown(entry: Entry): string {
+  const { seq, uid, sender, kind, createdAt, body } = entry
+  const about = [markdown(word(sender)), markdown(word(kind)), iso(createdAt), ...reply(entry).map(markdown)]
+  return `## ${seq} · ${about.join(' · ')}\n\n<!-- message_id: ${uid} -->\n\n${quotation(body)}\n`
 }
 
 export const titleMarkdown = (title: string): string => markdown(harmlessText(title).replaceAll('\n', ' '))

@@ -58,7 +58,7 @@ export function topicsCommand({ open, openDesk }: Opening, screen: Screen): Comm
   ofServer(
     command(
       'create',
-      'make a topic; an open one of that name is left as it is',
+      'make a topic; an open topic of that name stays unchanged',
       'planning',
       'planning --project backend',
     ),

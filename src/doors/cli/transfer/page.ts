@@ -4,8 +4,8 @@ import { ownWords } from '../../../base/preamble.ts'
 import type { Attachment } from '../../../core/messages/carried.ts'
 import type { ExportRecord, MessageRecord, Person } from '../../../core/transfers/records.ts'
 import { iso } from '../../words/times.ts'
-import { harmlessText, word } from '../terminal/harmless.ts'
-import { titleMarkdown } from '../topics/messages.ts'
+import { word } from '../terminal/harmless.ts'
+import { quotation, titleMarkdown } from '../topics/messages.ts'
 
 const called = ({ name, project }: Person): string =>
   titleMarkdown(word(name) + (project === undefined ? '' : `@${project}`))
@@ -46,11 +46,7 @@ function messagePage({ id, seq, from, to, subject, importance, createdAt, body, 
   })
   const about = [called(from), ...(receipts.length === 0 ? [] : [`to ${receipts.join(', ')}`]), iso(createdAt)]
   const urgent = importance === 'normal' ? [] : [importance]
-  const quoted = harmlessText(ownWords(from.name, body))
-    .trimEnd()
-    .split('\n')
-    .map((line) => (line === '' ? '>\n' : `> ${line}\n`))
-    .join('')
+  const quoted = quotation(ownWords(from.name, body))
   const title = subject === undefined ? '' : ` · ${titleMarkdown(subject)}`
   return `\n### ${seq}${title}\n\n${[...about, ...urgent].join(' · ')}\n\n<!-- message: ${id} -->\n\n${quoted}${attachmentsPage(attachments, body)}`
 }

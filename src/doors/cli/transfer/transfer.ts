@@ -128,7 +128,7 @@ export const importCommand = (open: Open, screen: Screen): Command =>
     newCommand('import', screen)
       .description('import a file that `parley export --format json` wrote: all of it, or nothing')
       .argument('<file>', 'the file that was exported')
-      .option('--into <key>', 'the key of a new project for it, instead of the one that it was exported from')
+      .option('--into <key>', 'the key of the new project (default: the key of the exported one)')
       .option('--force', 'add it to an existing project; threads whose thread_id is taken get another'),
     'import backend.jsonl',
     'import backend.jsonl --into /srv/backend-copy',

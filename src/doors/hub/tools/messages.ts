@@ -53,7 +53,7 @@ export const messageTools = (hub: Hub) => [
         .describe('Refused (CROSSED) if the thread has a newer message to you than this message_id.'),
       client_message_id: clientId.optional().describe('Your own id for the message.'),
       await_reply_seconds: waitSeconds.optional().describe('How long to wait for a reply.'),
-      ttl_seconds: ttlSeconds.optional().describe('Unread for so long, the message expires; you are told.'),
+      ttl_seconds: ttlSeconds.optional().describe('Seconds until the message expires unread; you are told.'),
     }),
     accept: withLinks,
     output: sentShape,
@@ -125,7 +125,7 @@ export const messageTools = (hub: Hub) => [
     name: 'apm2.message.broadcast',
     title: 'Send a message to several agents',
     description:
-      'Send one message to several agents, in a new thread, and gather the first reply of each. With wait_seconds the call waits until all have answered or time is up, without it it answers at once; missing names those who have not. You yourself are left out.',
+      'Send one message to several agents, in a new thread, and gather the first reply of each. With wait_seconds the call waits until all have answered or time is up, without it the call answers at once; missing names the agents that have not answered. You yourself are left out.',
     cluster: 'messaging',
     input: z.strictObject({
       to: z.array(groupedAddress).min(1).max(limits.inboxListed).describe('The agents.'),

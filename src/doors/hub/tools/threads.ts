@@ -68,7 +68,7 @@ export const threadTools = (hub: Hub) => [
     name: 'apm2.grant.create',
     title: 'Grant an agent access to a thread',
     description:
-      'Let another agent read a thread you take part in, or read and write in it, for a time. It sees what you see of it. The operator also lets agents call the tools of a remote MCP server.',
+      'Let another agent read a thread you take part in, or read and write in it, for a time. It then sees the same messages of it as you. The operator also lets agents call the tools of a remote MCP server.',
     cluster: 'grants',
     input: z.strictObject({
       agent: agentAddress.describe('The agent.'),

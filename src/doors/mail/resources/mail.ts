@@ -160,7 +160,7 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
   const attachment = defineResource({
     uri: 'resource://attachment/{sha1}{?project,offset}',
     name: 'attachment',
-    description: 'What goes along with a message, by the sha1 in attachments; long ones in parts, by offset.',
+    description: 'An attachment of a message, by the sha1 in attachments; a long one in parts, by offset.',
     params: z.object({
       sha1: z
         .string()

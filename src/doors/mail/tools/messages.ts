@@ -74,7 +74,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         wait_reply_seconds: waitSeconds
           .optional()
           .describe('Also wait for the first reply. Still null: repeat with the client_message_id to wait on.'),
-        ttl_seconds: ttlSeconds.optional().describe('Unread for so long, it expires; you are told.'),
+        ttl_seconds: ttlSeconds.optional().describe('Seconds until it expires unread; you are told.'),
       })
       .check(checkRecipients),
     output: receiptShape,

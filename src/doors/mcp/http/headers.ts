@@ -3,6 +3,7 @@ import type { JSONRPCRequest } from '@modelcontextprotocol/server'
 import { echo } from '../../../base/text.ts'
 import { Refusal, rpcCodes } from '../protocol/refusal.ts'
 import { legacyVersions, modernVersions } from '../protocol/versions.ts'
+import { nameFieldOf } from './name-field.ts'
 
 export interface StandardHeaders {
   readonly version: string | undefined
@@ -10,24 +11,11 @@ export interface StandardHeaders {
   readonly name: string | undefined
 }
 
-/** Which parameter `Mcp-Name` repeats (SEP-2243, SEP-2663). */
-const nameField: Readonly<Record<string, string>> = {
-  'tools/call': 'name',
-  'prompts/get': 'name',
-  'resources/read': 'uri',
-  'tasks/get': 'taskId',
-  'tasks/update': 'taskId',
-  'tasks/cancel': 'taskId',
-}
-
-const fieldOf = (method: string): string | undefined =>
-  Object.hasOwn(nameField, method) ? nameField[method] : undefined
-
 /** Whether the headers plainly repeat the body; anything less plain is left to `judge`. */
 export function agrees({ method, params }: JSONRPCRequest, headers: StandardHeaders | undefined): boolean {
   if (headers === undefined) return true
   if (headers.version !== modernVersions[0] || headers.method !== method) return false
-  const field = fieldOf(method)
+  const field = nameFieldOf(method)
   if (field === undefined) return true
   return headers.name !== undefined && headers.name === params?.[field] && !headers.name.startsWith(encodedPrefix)
 }
@@ -48,7 +36,7 @@ export function checkHeaders({ method, params }: JSONRPCRequest, headers: Standa
   if (headers.version === undefined) throw mismatch('(missing)', 'the required MCP-Protocol-Version header is absent')
   if (headers.method === undefined)
     throw mismatch('(missing)', `the body names method ${echo(method)} but the required Mcp-Method header is absent`)
-  const field = fieldOf(method)
+  const field = nameFieldOf(method)
   const value = field === undefined ? undefined : params?.[field]
   if (field === undefined) return
   if (headers.name === undefined) {

@@ -40,7 +40,7 @@ export function nameIn({ headers, raw }: FastifyRequest, given: Query): { query:
 }
 
 /** Under this name the run that a client was started for is in the query that scopes are read from. */
-export const runKey = 'x-parley-run'
+const runKey = 'x-parley-run'
 
 /** The run by the header X-Parley-Run. Clients send an empty one, or the variable itself, where PARLEY_RUN is not set: then there is none. */
 export function withRun(headers: FastifyRequest['headers'], query: Query): Query {

@@ -112,7 +112,8 @@ class Batch {
 
 const tooLarge = {
   code: rpcCodes.transport,
-  message: 'The answers of this batch are too large together; what this one took is put back. Send the request alone.',
+  message:
+    'The answers of this batch are too large together; messages that this one took are put back. Send the request alone.',
 }
 
 interface PartOptions<Scope> {

@@ -1,6 +1,7 @@
 /** The folder that a client works in: said with the call, or asked for, once a session (identity.project.roots). */
 import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server'
 import { HubError } from '../../../base/errors.ts'
+import { parsedJson } from '../../../base/json.ts'
 import { isAbsolutePath } from '../../../base/names.ts'
 import { abilitiesIn, openDialogue } from './dialogue.ts'
 import { isRecord } from './json.ts'
@@ -78,15 +79,7 @@ function pathOf(uri: string): string | undefined {
 /** Codex says with each call which repository it works in: the key of its first workspace is the root. */
 function workspaceIn({ _meta: meta }: Incoming<unknown>['params']): string | undefined {
   const turn = isRecord(meta) ? meta['x-codex-turn-metadata'] : undefined
-  const said = typeof turn === 'string' ? parsed(turn) : turn
+  const said = typeof turn === 'string' ? parsedJson(turn) : turn
   const workspaces = isRecord(said) && isRecord(said.workspaces) ? Object.keys(said.workspaces) : []
   return workspaces.find(isAbsolutePath)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

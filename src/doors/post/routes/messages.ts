@@ -53,7 +53,7 @@ export const messageRoutes = (hub: Hub): Route[] => [
         session_id: optionalUuid.describe('A session of both agents.'),
         client_message_id: ownId.describe('Your own id for the message: with it a retry stores nothing twice.'),
         automatic: flag.describe('Sent by a program, not by its agent: see `automatic_turns`.'),
-        ttl_seconds: ttl.describe('Unread for so many seconds, the message expires, and the sender is told once.'),
+        ttl_seconds: ttl.describe('Seconds until the message expires unread; the sender is told once.'),
       }),
     },
     output: sentShape,
