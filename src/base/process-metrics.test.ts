@@ -1,4 +1,4 @@
-/** What is measured of a process ends with the server that asked for it. */
+/** The end of measuring a process: it comes with the end of the server that asked for it. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'

@@ -1,13 +1,13 @@
 /** A real Parley on a free port, with a storage folder of its own: `parley serve` as a child process, or the same server in this one. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { pino } from 'pino'
-import { afterAll, beforeAll, inject, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { fewArenas } from '../../bin/arenas.js'
 import { startServer } from '../../src/app/serve.ts'
 import { loadConfig } from '../../src/settings/read.ts'
@@ -129,18 +129,13 @@ export async function startParley({ env, args = [], storage, later = afterTest }
   }
 }
 
-/**
- * For tests to which the process is not the point: a start takes 50 ms here, and 600 ms in a process. Its new store is a copy that has
- * the tables: making them takes 20 ms.
- */
+/** For tests to which the process is not the point: a start takes 50 ms here, and 600 ms in a process. */
 export async function serveHere({
   env,
   storage,
   later = afterTest,
 }: Omit<ParleyOptions, 'args'> = {}): Promise<Served & { stop(): Promise<void> }> {
   const folder = storage ?? (await temporaryFolder(later))
-  if (storage === undefined && env?.DATABASE_URL === undefined)
-    await copyFile(inject('sqliteTemplate'), join(folder, 'parley.sqlite3'))
   const config = loadConfig(bareEnv(folder, { HTTP_PORT: '0', ...env }))
   const server = await startServer(config, pino({ level: 'silent' }))
   let stopped: Promise<void> | undefined
