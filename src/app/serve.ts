@@ -106,7 +106,8 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
   })
   const hub = await openOn(db, config, log, { remoteTools, llm: await llmOf(config, log) })
   const { clock, ids, metrics } = hub
-  collectProcessMetrics(metrics.meters)
+  const endProcessMetrics = collectProcessMetrics(metrics.meters)
+  onClose(hub, async () => endProcessMetrics())
   const usage = new Usage({ noting: config.TOOLS_LOG_ENABLED })
   try {
     const { close: closeSignIn, ...signIn } = await openSignIn(hub, config)

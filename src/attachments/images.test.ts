@@ -1,15 +1,18 @@
 /** The process that converts pictures: kept for the next one, and replaced where it fails. */
 import sharp from 'sharp'
 import { expect } from 'vitest'
+import { TestClock } from '../../test/support/clock.ts'
 import { drawing } from '../../test/support/pictures.ts'
 import { verifies } from '../../test/support/verifies.ts'
+import { nextTurn } from '../base/clock.ts'
 import { Converter } from './images.ts'
 
 verifies(
   'mail.attach.replaced',
   'a converter that is dead or silent is replaced, the others wait their turn',
   async () => {
-    const converter = new Converter({ answerMs: 3000 })
+    const clock = new TestClock()
+    const converter = new Converter(clock)
     const png = await drawing(40, 30).png().toBuffer()
     const convert = () => converter.toWebp('flow.png', png, 'png')
     const size = async (made: Promise<Buffer>) => (await sharp(await made).metadata()).width
@@ -22,6 +25,8 @@ verifies(
     // It hangs, as in a decoder that does not come to an end.
     process.kill(pids[0] ?? 0, 'SIGSTOP')
     const [silent, behind] = [convert(), convert()]
+    await nextTurn()
+    clock.advance(40_000)
     await expect(silent).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
       message: expect.stringContaining('"flow.png" takes too long'),

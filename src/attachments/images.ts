@@ -1,7 +1,7 @@
 /** Pictures made into WebP, one at a time and in a process of their own: no request waits for it, and none dies with it. */
 
 import { type ChildProcess, fork } from 'node:child_process'
-import { systemClock } from '../base/clock.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
 import type { HubError } from '../base/errors.ts'
 import { limits } from '../base/limits.ts'
 import { moduleBeside } from '../base/modules.ts'
@@ -23,13 +23,13 @@ const idleMs = 60_000
  * and a decoder that fails takes the whole server along. Loading the library costs 125 ms of a processor.
  */
 export class Converter {
-  readonly #answerMs: number
+  readonly #clock: Clock
   #child: ChildProcess | undefined
   #rest = () => {}
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(options: { readonly answerMs?: number } = {}) {
-    this.#answerMs = options.answerMs ?? answerMs
+  constructor(clock: Clock = systemClock) {
+    this.#clock = clock
   }
 
   /** Of the process that converts, while there is one. */
@@ -74,7 +74,7 @@ export class Converter {
       reject(error)
     }
     child.once('message', resolve).once('exit', gone).once('error', failed)
-    const cancel = systemClock.after(this.#answerMs, () => end('takes too long to be converted'))
+    const cancel = this.#clock.after(answerMs, () => end('takes too long to be converted'))
     setAlive(child, true)
     child.send(question, (error) => error && failed(error))
     try {
@@ -83,7 +83,7 @@ export class Converter {
       cancel()
       setAlive(child, false)
       child.off('message', resolve).off('exit', gone).off('error', failed)
-      this.#rest = systemClock.after(idleMs, () => this.#drop(child))
+      this.#rest = this.#clock.after(idleMs, () => this.#drop(child))
     }
   }
 

@@ -1,6 +1,7 @@
 /** Names of agents, and the slugs of projects. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { codePoints } from '../../test/support/code-points.ts'
 import { verifies } from '../../test/support/verifies.ts'
 import { agentNamePattern, folderKey, foldersAround, isReserved, nameKey, slugOf, tidyKey } from './names.ts'
 
@@ -43,7 +44,7 @@ describe('A slug', () => {
 
   test('is readable, short and safe in a path, whatever the key', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (key) => {
+      fc.property(fc.string({ unit: codePoints, maxLength: 200 }), (key) => {
         if (key !== 'commons') expect(slugOf(key)).toMatch(/^[a-z0-9](?:[a-z0-9-]{0,39})-[0-9a-f]{6}$/)
       }),
     )

@@ -22,7 +22,8 @@ const gcKinds: Readonly<Record<number, string>> = {
   [constants.NODE_PERFORMANCE_GC_WEAKCB]: 'weakcb',
 }
 
-export function collectProcessMetrics(meters: Meters): void {
+/** Goes on until the function that it returns is called. */
+export function collectProcessMetrics(meters: Meters): () => void {
   const counter = (name: string, help: string) => meters.counter({ name, help }).labels()
   const gauge = (name: string, help: string) => meters.gauge({ name, help }).labels()
   const cpu = {
@@ -57,7 +58,7 @@ export function collectProcessMetrics(meters: Meters): void {
     .gauge({ name: 'nodejs_version_info', help: 'The version of Node.js.', labels: ['version'] })
     .labels(process.version)
     .set(1)
-  watchCollections(meters)
+  const collections = watchCollections(meters)
   const delays = monitorEventLoopDelay({ resolution: lagEveryMs })
   delays.enable()
 
@@ -82,19 +83,25 @@ export function collectProcessMetrics(meters: Meters): void {
       lag[name].set(delays.percentile(percent) / 1e9)
     delays.reset()
   })
+  return () => {
+    collections.disconnect()
+    delays.disable()
+  }
 }
 
-function watchCollections(meters: Meters): void {
+function watchCollections(meters: Meters): PerformanceObserver {
   const family = meters.histogram(
     { name: 'nodejs_gc_duration_seconds', help: 'Time of garbage collections by kind.', labels: ['kind'] },
     gcSeconds,
   )
-  new PerformanceObserver((list) => {
+  const observer = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
       const { detail, duration } = entry as PerformanceEntry & { readonly detail?: NodeGCPerformanceDetail }
       family.labels(gcKinds[detail?.kind ?? 0] ?? 'other').observe(duration / 1000)
     }
-  }).observe({ entryTypes: ['gc'] })
+  })
+  observer.observe({ entryTypes: ['gc'] })
+  return observer
 }
 
 /** Zero where the system does not tell (not Linux). */

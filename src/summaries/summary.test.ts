@@ -1,6 +1,7 @@
 /** Summaries without a language model, on mail as coding agents write it. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { codePoints } from '../../test/support/code-points.ts'
 import { verifies } from '../../test/support/verifies.ts'
 import { itemLength, readMarkdown } from './lines.ts'
 import { startSummary, summaryLimits, type Told } from './summary.ts'
@@ -190,7 +191,7 @@ verifies('mail.summary.bounded', 'A summary stays short however long the thread 
 
 test('Any text can be read, and no item is longer than allowed', () => {
   const piece = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: codePoints }),
     fc.constantFrom(
       '```',
       '\n',

@@ -2,10 +2,9 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { archived } from '../support/archive.ts'
-import { parleyProcess } from '../support/cli.ts'
+import { parleyCommand } from '../support/cli.ts'
 import { mailbox, startParley, temporaryFolder } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
@@ -13,14 +12,16 @@ const git = (folder: string, ...args: string[]): string =>
   execFileSync('git', ['-c', 'safe.directory=*', '-C', folder, ...args], { encoding: 'utf8' }).trim()
 
 /** Everything that was sent is committed and checked out. */
-async function settled(parley: { storage: string }): Promise<void> {
-  for (;;) {
-    const { stdout } = await parleyProcess(parley, ['archive', 'verify', '--json'], { env: archived })
-    const report = stdout === '' ? {} : (JSON.parse(stdout) as { sound?: boolean; waiting?: number })
-    if (report.sound && report.waiting === 0) return
-    await sleep(200)
-  }
-}
+const settled = (parley: { storage: string }): Promise<void> =>
+  expect
+    .poll(
+      async () => {
+        const { stdout } = await parleyCommand(parley, ['archive', 'verify', '--json'], { env: archived })
+        return JSON.parse(stdout || '{}')
+      },
+      { timeout: 60_000, interval: 200 },
+    )
+    .toMatchObject({ sound: true, waiting: 0 })
 
 verifies(
   'cli.backup.archives',
@@ -32,15 +33,15 @@ verifies(
     await settled(parley)
     const head = git(join(parley.storage, 'projects', 'commons'), 'rev-parse', 'main')
     const file = join(parley.storage, 'backup.tar.gz')
-    expect(await parleyProcess(parley, ['backup', file])).toMatchObject({ code: 0 })
+    expect(await parleyCommand(parley, ['backup', file])).toMatchObject({ code: 0 })
     await parley.end()
     const storage = await temporaryFolder()
-    expect(await parleyProcess({ storage }, ['restore', file])).toMatchObject({ code: 0 })
+    expect(await parleyCommand({ storage }, ['restore', file])).toMatchObject({ code: 0 })
     const folder = join(storage, 'projects', 'commons')
     expect(git(folder, 'rev-parse', 'main')).toBe(head)
     expect(git(folder, 'fsck', '--no-dangling')).toBe('')
     // Its files are there before any server is.
-    expect(await parleyProcess({ storage }, ['archive', 'verify'])).toMatchObject({ code: 0 })
+    expect(await parleyCommand({ storage }, ['archive', 'verify'])).toMatchObject({ code: 0 })
     expect(git(folder, 'status', '--porcelain')).toBe('')
     const again = await startParley({ storage, env: archived })
     await mailbox(again, 'alice').send('bob', 'after the restore')

@@ -6,6 +6,7 @@ import type { Hub } from '../../src/core/hub/hub.ts'
 import { acknowledge, take } from '../../src/core/mail/take.ts'
 import { send } from '../../src/core/messages/send.ts'
 import { TestClock } from '../support/clock.ts'
+import { codePoints } from '../support/code-points.ts'
 import { eachEngine } from '../support/engines.ts'
 import { as, now, openTestHub } from '../support/hub.ts'
 import { verifies } from '../support/verifies.ts'
@@ -59,7 +60,7 @@ const sending = fc
     to: fc.constantFrom(...agents),
     content: fc.oneof(
       fc.constantFrom('yes', 'no'),
-      fc.string({ minLength: 1, maxLength: 8, unit: 'binary' }).filter((text) => !text.includes('\0')),
+      fc.string({ minLength: 1, maxLength: 8, unit: codePoints }).filter((text) => !text.includes('\0')),
     ),
     clientId: fc.option(fc.constantFrom('a', 'b', 'c'), { nil: undefined }),
   })

@@ -50,10 +50,11 @@ eachEngine('Admission at once', (open) => {
             expiresAt: end === undefined ? undefined : now + end * 3_600_000,
           })
         const anybody = await agent('open')
-        for (const there of links)
-          for (const back of links) {
-            for (const policy of ['auto', 'contacts_only']) {
-              const [sender, other] = [await agent('auto'), await agent(policy)]
+        // One agent for each link that it may have to others: the pairs of two such lists have them all.
+        const senders = await eachOf(links, async (there) => ({ ...(await agent('auto')), there }))
+        for (const policy of ['auto', 'contacts_only'])
+          for (const { back, ...other } of await eachOf(links, async (back) => ({ ...(await agent(policy)), back })))
+            for (const { there, ...sender } of senders) {
               const own = there && (await link(sender.id, other.id, there))
               const theirs = back && (await link(other.id, sender.id, back))
               const recipients = [{ agent: other, kind: 'to' as const }]
@@ -66,7 +67,6 @@ eachEngine('Admission at once', (open) => {
               expect(await tx.change(countUnread([other], terms)), what).toBe(welcome ? 1 : 0)
               expect(await tx.change(countUnread([anybody, other], terms)), what).toBe(welcome ? 2 : 0)
             }
-          }
       })
     },
   )
@@ -74,3 +74,9 @@ eachEngine('Admission at once', (open) => {
 
 /** One that has ended, too, is left to the rule itself. */
 const denied = (row: ContactRow | undefined): boolean => row?.status === 'denied'
+
+async function eachOf<One, Made>(list: readonly One[], make: (one: One) => Promise<Made>): Promise<Made[]> {
+  const made: Made[] = []
+  for (const one of list) made.push(await make(one))
+  return made
+}

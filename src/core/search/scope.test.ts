@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import sql from 'sql-template-tag'
 import { expect, test } from 'vitest'
+import { codePoints } from '../../../test/support/code-points.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { as } from '../../../test/support/hub.ts'
 import { connectHub, inProject, inTopics, searchHits as search, writeMessages } from '../../../test/support/search.ts'
@@ -126,7 +127,7 @@ eachEngine('A search', (open) => {
     const hub = await start()
     await writeMessages(hub, [{ body: 'plan for src/api/users.ts', mail: { key: 'TKT-1', subject: 'auth-service' } }])
     const piece = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      fc.string({ unit: codePoints }),
       fc.constantFrom('plan', 'NOT', 'AND', 'OR', '(', ')', '"', '*', ':', 'from:', 'thread:', ' ', '-', '\0', "'"),
     )
     const scope = await inProject(hub)

@@ -1,10 +1,12 @@
 /** The routes of the post door under requests that nobody would write, on both engines. */
 import fc from 'fast-check'
-import { expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import type { Hub } from '../../../src/core/hub/hub.ts'
+import { openDb } from '../../../src/db/open.ts'
 import { postRoutes } from '../../../src/doors/post/door.ts'
+import { codePoints } from '../../support/code-points.ts'
 import { ask, type Body, connected, eachPost, register } from '../../support/post.ts'
-import { allRows } from '../../support/stored-rows.ts'
+import { rowsOf } from '../../support/stored-rows.ts'
 import { verifies } from '../../support/verifies.ts'
 
 // Only what the rows say is looked at: nothing of them runs.
@@ -38,7 +40,7 @@ function valuesOf(schema: Body, known: readonly string[]): fc.Arbitrary<unknown>
   const types = options.flatMap(({ type }) => type ?? [])
   const near = [
     ...(types.includes('string')
-      ? [fc.constantFrom(...known), fc.string({ unit: 'binary', maxLength: 300 }), fc.uuid()]
+      ? [fc.constantFrom(...known), fc.string({ unit: codePoints, maxLength: 300 }), fc.uuid()]
       : []),
     ...(types.includes('boolean') ? [fc.boolean(), fc.constantFrom('true', 'maybe')] : []),
     ...(types.includes('integer') ? [fc.integer().map(String)] : []),
@@ -60,8 +62,10 @@ eachPost(
         const known = [bob.name, carol.name, 'Known', sent.session_id, sent.message_id, code, 'nobody-at-all']
         const { paths } = (await ask(parley(), 'GET', '/openapi.json')).body
         // When an agent was last active is written behind the calls.
+        const db = await openDb(url())
+        onTestFinished(() => db.close())
         const stored = async () => {
-          const rows = await allRows(url(), ['followers', 'meta'])
+          const rows = await rowsOf(db, ['followers', 'meta'])
           return { ...rows, agents: rows.agents?.map(({ active_at: _, ...row }) => row) }
         }
         let before = await stored()
