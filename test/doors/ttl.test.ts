@@ -50,6 +50,12 @@ describe.each(eras)('In %s', (era) => {
       const { messages } = await door.read<{ messages: (Message & { expired?: string[] })[] }>(uri)
       expect(messages).toMatchObject([{ id: message_id, expired: [bob] }, {}])
       expect(messages[1]).not.toHaveProperty('expired')
+      // A reply may have one too.
+      const answer = { project_key: project, sender_name: bob, message_id, body_md: 'too late' }
+      await door.call('reply_message', { ...answer, ttl_seconds: 0.05 })
+      await expect
+        .poll(() => inbox(bob), { interval: 5 })
+        .toMatchObject([{ from: 'Parley', subject: expect.stringMatching(/^Expired unread/) }])
     },
   )
 })
@@ -60,6 +66,14 @@ verifies('ttl.expired.shown', 'The hub shows in a thread what has expired', asyn
   const { thread } = await hub.send(bob, 'soon', { ttl_seconds: 0.05 })
   const read = async () => (await hub.thread(thread)).messages
   await expect.poll(read, { interval: 5 }).toMatchObject([{ text: 'soon', expired: true }, { from: 'Parley' }])
+  await expect(
+    hub.call('apm2.message.ask', { to: bob, text: 'now?', wait_seconds: 0, ttl_seconds: 0 }),
+  ).rejects.toThrow('ttl_seconds')
+  const asked = await hub.call<{ message_id: number }>('apm2.message.ask', {
+    ...{ to: bob, text: 'now?', wait_seconds: 0, ttl_seconds: 0.05 },
+  })
+  const told = async () => (await mailbox(parley(), alice).check({ wait_seconds: 20 }))?.content
+  await expect.poll(told, { interval: 5 }).toContain(`Your message ${asked.message_id}`)
 })
 
 verifies('ttl.expired.gone', 'POST /messages/send takes it too', async () => {
