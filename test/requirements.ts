@@ -115,7 +115,7 @@ export const requirements = [
   { id: 'all.short-form.error', spec: 'DECISIONS all 1', says: 'The short form answers an error with its code, message, hint and HTTP status.' },
   { id: 'all.names.pattern', spec: 'DECISIONS all 6', says: 'A name is 1 to 100 letters, digits, "_" or "-", beginning with a letter or digit.' },
   { id: 'all.names.case', spec: 'DECISIONS all 6', says: 'Names are compared without case and shown as first written.' },
-  { id: 'all.names.hub', spec: 'DESIGN Callers', says: 'No new agent is called Parley, at any door: the hub signs its notices with it.' },
+  { id: 'all.names.hub', spec: 'DESIGN Callers', says: 'No new agent is called Parley, and nobody acts as it, at any door: the hub signs its notices with it.' },
   { id: 'all.names.broadcast', spec: 'DECISIONS mail 17', says: 'No new agent is called all, everyone, team or broadcast, at any door: nobody could write to it.' },
   { id: 'all.names.alike', spec: 'DECISIONS all 22', says: 'Names that differ only in width, form or invisible characters are one name.' },
   { id: 'all.names.lookalikes', spec: 'DECISIONS all 22', says: 'A new name that looks like another of its project, in whatever script, is refused at every door.' },

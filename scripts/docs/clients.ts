@@ -18,7 +18,7 @@ function between(page: string, { name, file, text }: { name: string; file: strin
   return `${before}${open}\n${text}\n${close}${after}`
 }
 
-const serverOf = (client: Client) => httpServer({ url, agent: client.agentVariable })
+const serverOf = (client: Client) => httpServer(client, { url })
 
 /** `{"mcpServers": {"parley": {…}}}`, on one line. */
 function entryText(client: Client): string {

@@ -84,4 +84,4 @@ async function stay({ client, session, pid, calling }: Attaching, push: Push, en
 }
 
 /** It is typed into a terminal: no character of it may be a key. */
-const harmless = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim()
+export const harmless = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim()

@@ -15,6 +15,7 @@ import { serveStdio } from '../doors/mcp/stdio/serve.ts'
 import { Usage } from '../doors/mcp/usage.ts'
 import type { Config } from '../settings/all.ts'
 import { ConfigError, type Settings } from '../settings/read.ts'
+import { wakeOpenclaw, wakesOnly } from './mailbox-wake.ts'
 import { openLog } from './open.ts'
 import { version } from './version.ts'
 
@@ -25,6 +26,10 @@ export async function mailbox({ config, warnings }: Settings, { bridge: alone }:
   if (alone) needBridge(config)
   const log = openLog(config)
   for (const warning of warnings) log.warn(warning)
+  if (alone && wakesOnly(config)) {
+    await Promise.race([wakeOpenclaw(config), untilSignal()])
+    process.exit(0)
+  }
   const clock = systemClock
   const ids = createIds(clock)
   const { MAILBOX_SERVER_URL: url, MAILBOX_API_KEY: key } = config
@@ -60,9 +65,14 @@ export async function mailbox({ config, warnings }: Settings, { bridge: alone }:
   done()
 }
 
-function needBridge({ MAILBOX_API_KEY, OPENCLAW_GATEWAY_TOKEN }: Config): void {
-  const missing = Object.entries({ MAILBOX_API_KEY, OPENCLAW_GATEWAY_TOKEN }).filter(([, value]) => value === undefined)
-  if (missing.length > 0) throw new ConfigError(`The bridge needs ${missing.map(([name]) => name).join(' and ')}.`)
+function needBridge(config: Config): void {
+  const missing = [
+    ...(config.MAILBOX_API_KEY === undefined ? ['MAILBOX_API_KEY'] : []),
+    ...(config.OPENCLAW_GATEWAY_TOKEN === undefined && !wakesOnly(config)
+      ? ['OPENCLAW_GATEWAY_TOKEN (or OPENCLAW_HOOKS_TOKEN)']
+      : []),
+  ]
+  if (missing.length > 0) throw new ConfigError(`The bridge needs ${missing.join(' and ')}.`)
 }
 
 type BridgeRest = 'gateway' | 'mode' | 'sessionKey' | 'maxTurns'

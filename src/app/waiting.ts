@@ -52,12 +52,13 @@ interface Waiter {
 export async function untilMail(waiter: Waiter): Promise<Ended> {
   const clock = systemClock
   const backoff = new Backoff(createIds(clock), { firstMs: 200, longestMs: 10_000 })
+  const since = clock.now()
   let noted = false
   let { payload } = waiter
   for (;;) {
     const began = clock.monotonic()
     const seconds = Math.min(Math.max(waiter.until - began, 0) / 1000, askSeconds)
-    const found = await question({ ...waiter, payload }, seconds)
+    const found = await question({ ...waiter, payload }, { seconds, since })
     // The event has happened once.
     if (found !== 'away') payload = { ...payload, hook_event_name: undefined }
     if (found === 'displaced') return found
@@ -81,9 +82,10 @@ export async function untilMail(waiter: Waiter): Promise<Ended> {
 /** `nothing`: the time is over; `away`: to be tried again; `unknown`: the agent may register yet. */
 async function question(
   { calling: { server, headers, named }, client, session, payload }: Waiter,
-  seconds: number,
+  { seconds, since }: { seconds: number; since: number },
 ): Promise<Pointer | 'nothing' | 'displaced' | 'away' | 'unknown'> {
-  const query = new URLSearchParams({ ...named, client, seconds: String(seconds), ...(session !== '' && { session }) })
+  const numbers = { seconds: String(seconds), since: String(since) }
+  const query = new URLSearchParams({ ...named, client, ...numbers, ...(session !== '' && { session }) })
   const asking = { headers, body: payload, patienceMs: seconds * 1000 + lateMs }
   const answer = await ask(`${server}/hooks/wait?${query}`, asking).catch(awayBy(server))
   if (answer === 'away') return answer

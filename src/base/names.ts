@@ -30,6 +30,12 @@ export const isBroadcast = (name: string): boolean => broadcasts.has(nameKey(nam
 /** The sender of Parley's own notices: no other agent may have this name. */
 export const hubName = 'Parley'
 
+const hubKey = hubName.toLowerCase()
+
+/** Asked with every call, as `isReserved` is. */
+export const isHub = (name: string): boolean =>
+  (name.length === hubKey.length || !isAscii(name)) && nameKey(name) === hubKey
+
 /** The sender of messages from people: no agent may have this name. */
 export const overseer = 'HumanOverseer'
 

@@ -45,8 +45,8 @@ export interface Client {
   readonly here?: (places: Places) => Site
   readonly http: (server: HttpServer) => Json
   readonly stdio: (command: string, args: readonly string[]) => Json
-  /** The variable of the name in a header, which is empty where AGENT_NAME is not set. Absent where the client has none that can be relied on. */
-  readonly agentVariable?: string
+  /** How a header names a variable of the environment, empty where that is not set. Absent where its headers have none that can be relied on. */
+  readonly variable?: (name: string) => string
   /** It says by itself, in MCP roots, which folder it works in. */
   readonly sendsRoots?: true
   readonly allow?: Allowing

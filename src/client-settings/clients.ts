@@ -67,8 +67,7 @@ export const clients = {
     here: (places) => json(claudeJson(places), 'projects', slashed(places), 'mcpServers'),
     http: ({ url, headers }) => ({ type: 'http', url, ...(headers && { headers }) }),
     stdio: (command, args) => ({ type: 'stdio', command, args }),
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the client puts it in
-    agentVariable: '${AGENT_NAME:-}',
+    variable: (name) => `\${${name}:-}`,
     allow: {
       elsewhere: (places, scope) => ({
         file: claudeSettings(places, scope),
@@ -94,9 +93,14 @@ export const clients = {
     traces: ['.codex'],
     user: (places) => codexSite(places, 'user'),
     here: (places) => codexSite(places, 'here'),
-    http: ({ url, headers }) => ({ url, ...(headers && { http_headers: headers }) }),
-    stdio: commandAndArgs,
-    // No variable: its windows share a process that keeps the environment of the first one.
+    http: ({ url, headers }) => ({
+      url,
+      ...(headers && { http_headers: headers }),
+      env_http_headers: { 'X-Parley-Run': 'PARLEY_RUN' },
+    }),
+    // It passes on no variable that is not named here.
+    stdio: (command, args) => ({ command, args, env_vars: ['PARLEY_RUN'] }),
+    // No variable for the name: its windows share a process that keeps the environment of the first one. A run is a process of its own (codex exec).
     allow: { inEntry: { default_tools_approval_mode: 'approve' } },
     hooks: (places, scope, hooking) => codexHooks(codexSite(places, scope), hooking),
     guidance: { here: 'AGENTS.md', user: (places) => join(codexFolder(places), 'AGENTS.md') },
@@ -122,8 +126,7 @@ export const clients = {
     here: (places) => geminiSite(places, 'here'),
     http: ({ url, headers }) => ({ httpUrl: url, ...(headers && { headers }) }),
     stdio: commandAndArgs,
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the client puts it in
-    agentVariable: '${AGENT_NAME:-}',
+    variable: (name) => `\${${name}:-}`,
     sendsRoots: true,
     allow: { inEntry: { trust: true } },
     hooks: (places, scope, hooking) => geminiHooks(geminiSite(places, scope), hooking),
@@ -144,7 +147,7 @@ export const clients = {
     here: (places) => json(opencodeFile(places, 'here'), 'mcp'),
     http: ({ url, headers }) => ({ type: 'remote', url, enabled: true, oauth: false, ...(headers && { headers }) }),
     stdio: (command, args) => ({ type: 'local', command: [command, ...args], enabled: true }),
-    agentVariable: '{env:AGENT_NAME}',
+    variable: (name) => `{env:${name}}`,
     sendsRoots: true,
     allow: {
       elsewhere: (places, scope) => ({

@@ -107,20 +107,24 @@ function entryOf(client: Client, { scope, places, server, agent, project }: Setu
   if (server.by === 'stdio') return client.stdio(server.command, server.args)
   // A file of one folder names that folder, unless the client does.
   const own = project ?? (scope === 'here' && !client.sendsRoots ? places.folder : undefined)
-  return client.http(httpServer({ ...server, agent: agent ?? client.agentVariable, project: own }))
+  return client.http(httpServer(client, { ...server, agent, project: own }))
 }
 
-/** The agent in a header; the project in the query, percent-encoded: a path with other letters in a header breaks the connection of three clients. */
-export function httpServer(given: {
-  readonly url: string
-  readonly namesAgent?: boolean
-  readonly agent?: string | undefined
-  readonly project?: string | undefined
-}): HttpServer {
-  const { url, namesAgent = false, agent, project } = given
+/** The agent, and the run that `parley run` started it for, in headers; the project in the query, percent-encoded: a path with other letters in a header breaks the connection of three clients. */
+export function httpServer(
+  { variable }: Client,
+  given: {
+    readonly url: string
+    readonly namesAgent?: boolean
+    readonly agent?: string | undefined
+    readonly project?: string | undefined
+  },
+): HttpServer {
+  const { url, namesAgent = false, agent = variable?.('AGENT_NAME'), project } = given
   const query = project === undefined ? '' : `${url.includes('?') ? '&' : '?'}project=${encodeURIComponent(project)}`
-  return {
-    url: `${url}${query}`,
-    ...(agent !== undefined && !namesAgent && { headers: { 'X-Parley-Agent': agent } }),
+  const headers = {
+    ...(agent !== undefined && !namesAgent && { 'X-Parley-Agent': agent }),
+    ...(variable && { 'X-Parley-Run': variable('PARLEY_RUN') }),
   }
+  return { url: `${url}${query}`, ...(Object.keys(headers).length > 0 && { headers }) }
 }

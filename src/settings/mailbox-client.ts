@@ -14,6 +14,9 @@ export const mailboxClientSettings = {
   OPENCLAW_GATEWAY_TOKEN: optional(visible).secret(
     'Token of the OpenClaw gateway. If it is set, `parley mailbox` delivers new messages to the gateway; empty turns the bridge off.',
   ),
+  OPENCLAW_HOOKS_TOKEN: optional(visible).secret(
+    'Token of the hooks of OpenClaw (`hooks.token` in openclaw.json). With it `parley attach openclaw`, and `parley mailbox --bridge` without `OPENCLAW_GATEWAY_TOKEN`, wake the agent by `/hooks/wake`.',
+  ),
   OPENCLAW_SESSION_KEY: text(
     'agent:main:main',
     matching(/^[\x21-\x7e]{1,200}$/, 'must be the key of a session such as agent:main:main'),

@@ -12,6 +12,7 @@ import { listExpiring, listLeases, listNearby } from './leases.ts'
 import { fileDeliveries, fileMessages } from './mail/boxes.ts'
 import { type InboxPart, listInbox, listOutbox, listThread } from './mail/mail.ts'
 import { countSent } from './mail/retention.ts'
+import { listReadTimes } from './messages/reach.ts'
 import { listThreadStates, listTold } from './threads/summaries.ts'
 
 const many = 20_000
@@ -77,6 +78,7 @@ eachEngine('Plans', (open, dialect) => {
         (reader) => listInbox(reader, { recipientId: 2, part: 'all', after: 100, oldestFirst: true, ...page }),
       ],
       [inboxFrom('<'), (reader) => listInbox(reader, { recipientId: 2, part: 'all', before: 900, ...page })],
+      [inboxFrom('<'), (reader) => listReadTimes(reader, 2, 10)],
       [/deliveries_urgent\b/, inbox('urgent')],
       [/deliveries_urgent_unread/, inbox('urgent-unread')],
       [outboxPlace, (reader) => listOutbox(reader, { senderId: 1, ...page })],

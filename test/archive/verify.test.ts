@@ -48,6 +48,30 @@ eachEngine('parley archive', (open, dialect) => {
 
   if (dialect === 'sqlite')
     verifies(
+      'cli.archive.verify',
+      'shared mail that another agent took is in the inbox of that one alone',
+      async () => {
+        const { server, desk, repository, verify, idle } = await begin()
+        const { project: project_key } = desk
+        const pair = ['BlueLake', 'RedStone']
+        for (const name of pair) await desk.door.call('register_agent', { project_key, name, roles: ['reviewer'] })
+        const { message_id } = await desk.send({ to: ['any:reviewer'] })
+        await idle()
+        const copies = async () => (await repository.files()).filter((path) => path.endsWith(`/${message_id}.md`))
+        const before = await copies()
+        const taker = pair.find((name) => before.every((path) => !path.includes(`${name}/inbox`))) ?? ''
+        expect(before).toHaveLength(3)
+        await desk.door.call('fetch_inbox', { project_key, agent_name: taker })
+        await idle()
+        expect(await verify()).toMatchObject({ code: 0, sound: true, findings: [] })
+        const inboxes = (await copies()).filter((path) => path.includes('/inbox/'))
+        expect(inboxes).toEqual([expect.stringContaining(`agents/${taker}/inbox/`)])
+        await server.stop()
+      },
+    )
+
+  if (dialect === 'sqlite')
+    verifies(
       ['mail.archive.rebuilt', 'cli.archive.verify', 'cli.archive.rebuild'],
       'finds each fault, and a rebuild gives the same files as before',
       async () => {

@@ -7,8 +7,7 @@ import { freshName, register } from '../support/post.ts'
 import { verifies } from '../support/verifies.ts'
 
 const parley = shareServer()
-const notice = (to: string) =>
-  new RegExp(`^Notice from Parley, not from an agent: your message .* to ${to} was not read`)
+const notice = (to: string) => new RegExp(`^Your message .* to ${to} was not read`)
 
 let count = 0
 const names = () => {
@@ -25,7 +24,7 @@ describe.each(eras)('In %s', (era) => {
       const client = await connectClient(`${parley().url}/agents/${alice}/mcp`, era)
       await client.callTool({ name: 'send_to_agent', arguments: { name: bob, msg: 'soon', ttl_seconds: 0.05 } })
       const told = await mailbox(parley(), alice).check({ wait_seconds: 20 })
-      expect(told).toMatchObject({ from: alice, content: expect.stringMatching(notice(bob)) })
+      expect(told).toMatchObject({ from: 'Parley', content: expect.stringMatching(notice(bob)) })
       expect(await mailbox(parley(), bob).check()).toBeNull()
       expect(await mailbox(parley(), alice).check()).toBeNull()
     },
@@ -51,6 +50,12 @@ describe.each(eras)('In %s', (era) => {
       const { messages } = await door.read<{ messages: (Message & { expired?: string[] })[] }>(uri)
       expect(messages).toMatchObject([{ id: message_id, expired: [bob] }, {}])
       expect(messages[1]).not.toHaveProperty('expired')
+      // A reply may have one too.
+      const answer = { project_key: project, sender_name: bob, message_id, body_md: 'too late' }
+      await door.call('reply_message', { ...answer, ttl_seconds: 0.05 })
+      await expect
+        .poll(() => inbox(bob), { interval: 5 })
+        .toMatchObject([{ from: 'Parley', subject: expect.stringMatching(/^Expired unread/) }])
     },
   )
 })
@@ -60,7 +65,15 @@ verifies('ttl.expired.shown', 'The hub shows in a thread what has expired', asyn
   const hub = hubDoorOf(parley(), alice)
   const { thread } = await hub.send(bob, 'soon', { ttl_seconds: 0.05 })
   const read = async () => (await hub.thread(thread)).messages
-  await expect.poll(read, { interval: 5 }).toMatchObject([{ text: 'soon', expired: true }, { from: alice }])
+  await expect.poll(read, { interval: 5 }).toMatchObject([{ text: 'soon', expired: true }, { from: 'Parley' }])
+  await expect(
+    hub.call('apm2.message.ask', { to: bob, text: 'now?', wait_seconds: 0, ttl_seconds: 0 }),
+  ).rejects.toThrow('ttl_seconds')
+  const asked = await hub.call<{ message_id: number }>('apm2.message.ask', {
+    ...{ to: bob, text: 'now?', wait_seconds: 0, ttl_seconds: 0.05 },
+  })
+  const told = async () => (await mailbox(parley(), alice).check({ wait_seconds: 20 }))?.content
+  await expect.poll(told, { interval: 5 }).toContain(`Your message ${asked.message_id}`)
 })
 
 verifies('ttl.expired.gone', 'POST /messages/send takes it too', async () => {

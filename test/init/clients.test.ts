@@ -11,8 +11,10 @@ import { root } from '../support/sources.ts'
 import { verifies } from '../support/verifies.ts'
 
 const url = 'http://127.0.0.1:8765/mcp'
-// biome-ignore lint/suspicious/noTemplateCurlyInString: the clients put it in
-const variable = '${AGENT_NAME:-}'
+/** As Claude Code and Gemini CLI write variables. */
+const variable = (name: string) => `\${${name}:-}`
+const variables = { 'X-Parley-Agent': variable('AGENT_NAME'), 'X-Parley-Run': variable('PARLEY_RUN') }
+const codexRun = 'env_http_headers = { X-Parley-Run = "PARLEY_RUN" }'
 
 verifies('cli.init.entry', 'Each client is told name and project in the way that it can carry', async () => {
   const user = await newUser()
@@ -25,16 +27,16 @@ verifies('cli.init.entry', 'Each client is told name and project in the way that
   expect(json(join(home, '.claude.json')).projects[repository].mcpServers.parley).toEqual({
     type: 'http',
     url: here,
-    headers: { 'X-Parley-Agent': variable },
+    headers: variables,
   })
-  expect(read(join(repository, '.codex/config.toml'))).toBe(`[mcp_servers.parley]\nurl = "${here}"\n`)
+  expect(read(join(repository, '.codex/config.toml'))).toBe(`[mcp_servers.parley]\nurl = "${here}"\n${codexRun}\n`)
   expect(json(join(repository, '.gemini/settings.json')).mcpServers.parley).toEqual({
     httpUrl: url,
-    headers: { 'X-Parley-Agent': variable },
+    headers: variables,
   })
   expect(json(join(repository, 'opencode.json')).mcp.parley).toMatchObject({
     url,
-    headers: { 'X-Parley-Agent': '{env:AGENT_NAME}' },
+    headers: { 'X-Parley-Agent': '{env:AGENT_NAME}', 'X-Parley-Run': '{env:PARLEY_RUN}' },
   })
   expect(json(join(repository, '.cursor/mcp.json')).mcpServers.parley).toEqual({ url: here })
   expect(json(join(repository, '.vscode/mcp.json')).servers.parley).toEqual({ type: 'http', url: here })
@@ -45,9 +47,12 @@ verifies('cli.init.entry', 'Each client is told name and project in the way that
   expect(await user.init(...all, ...named)).toMatchObject({ code: 0 })
   const there = 'http://parley.example:9/mcp?project=%2Fsrv%2F%E6%97%A5%E6%9C%AC%231'
   const headers = { 'X-Parley-Agent': 'bob' }
-  expect(json(join(home, '.claude.json')).mcpServers.parley).toEqual({ type: 'http', url: there, headers })
+  expect(json(join(home, '.claude.json')).mcpServers.parley).toEqual({
+    ...{ type: 'http', url: there },
+    headers: { ...headers, 'X-Parley-Run': variable('PARLEY_RUN') },
+  })
   expect(read(join(home, '.codex/config.toml'))).toContain(
-    `url = "${there}"\nhttp_headers = { X-Parley-Agent = "bob" }`,
+    `url = "${there}"\nhttp_headers = { X-Parley-Agent = "bob" }\n${codexRun}`,
   )
   expect(json(join(home, '.openclaw/openclaw.json')).mcp.servers.parley).toEqual({
     url: there,

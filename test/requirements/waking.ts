@@ -56,7 +56,7 @@ export const waking = [
   { id: 'waking.attach.openclaw', spec: 'DECISIONS all 9', says: 'attach wakes OpenClaw by /hooks/wake with the token of its hooks.' },
   { id: 'waking.attach.keys', spec: 'DECISIONS all 9', says: 'In tmux a pointer is typed into an empty input line alone, and seen there before Enter.' },
   { id: 'waking.opencode.plugin', spec: 'DECISIONS all 9', says: 'The plugin of OpenCode waits once a process and prompts the session that was idle last with the pointer alone.' },
-  { id: 'waking.loop.counts', spec: 'DESIGN One wait', says: 'An agent’s sends count as woken from a push until a prompt that is no pointer.' },
+  { id: 'waking.loop.counts', spec: 'DESIGN One wait', says: 'An agent’s sends count as woken from a push until a prompt that is no pointer, an hour at most.' },
   { id: 'waking.loop.pauses', spec: 'DESIGN One wait', says: 'A thread with LOOP_MAX_TURNS woken messages in a row wakes nobody any more; its mail goes on.' },
   { id: 'waking.loop.pair', spec: 'DESIGN One wait', says: 'Two agents with LOOP_MAX_PAIR_PER_HOUR woken messages are not woken for each other.' },
   { id: 'waking.loop.told', spec: 'DESIGN One wait', says: 'Both agents read of a pause in their next receipt, and once in the thread, which wakes nobody.' },

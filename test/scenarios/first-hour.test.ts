@@ -11,6 +11,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, onTestFinished } from 'vitest'
 import { engines } from '../support/engines.ts'
 import { type Machine, newMachine, sharePackages } from '../support/machine.ts'
+import { hostName, type Network, newNetwork } from '../support/network.ts'
 import { connectClient, type EraName, eras, mailbox } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
@@ -27,8 +28,8 @@ function stopwatch(story: string): () => void {
 }
 
 /** A machine on which Claude Code is installed: `init` and `join` find its folder. */
-async function withClaude(more?: Record<string, string>): Promise<Machine> {
-  const machine = await newMachine(packages(), more)
+async function withClaude(more?: Record<string, string>, network?: Network): Promise<Machine> {
+  const machine = await newMachine(packages(), more, network)
   await mkdir(join(machine.home, '.claude'))
   return machine
 }
@@ -99,13 +100,15 @@ verifies(
   120_000,
 )
 
-/** For localhost, signed by itself, and good for a hundred years: nothing that a test needs has to make one. */
+/** For localhost and parley.test, signed by itself, and good for a hundred years: nothing that a test needs has to make one. */
 const tls = fileURLToPath(new URL('../fixtures/tls/', import.meta.url))
 
-/** A proxy that ends TLS and tells whom it passes on. */
-async function startProxy(port: number): Promise<{ url: string; certificate: string }> {
-  const [key, certificate] = [join(tls, 'key.pem'), join(tls, 'certificate.pem')]
-  const proxy = createServer({ key: await readFile(key), cert: await readFile(certificate) }, (request, response) => {
+const certificate = join(tls, 'certificate.pem')
+
+/** A proxy that ends TLS and tells whom it passes on; its port. */
+async function startProxy(port: number, { address, at }: { address: string; at: number }): Promise<number> {
+  const secret = { key: await readFile(join(tls, 'key.pem')), cert: await readFile(certificate) }
+  const proxy = createServer(secret, (request, response) => {
     const headers = { ...request.headers, 'x-forwarded-for': '203.0.113.7', 'x-forwarded-proto': 'https' }
     const { method, url: path } = request
     const passed = ask({ host: '127.0.0.1', port, method, path, headers }, (answer) => {
@@ -115,13 +118,22 @@ async function startProxy(port: number): Promise<{ url: string; certificate: str
     passed.on('error', () => response.destroy())
     response.on('close', () => passed.destroy())
     request.pipe(passed)
-  }).listen(0, '127.0.0.1')
+  }).listen(at, address)
   await once(proxy, 'listening')
   onTestFinished(() => {
     proxy.closeAllConnections()
     proxy.close()
   })
-  return { url: `https://localhost:${(proxy.address() as AddressInfo).port}`, certificate }
+  return (proxy.address() as AddressInfo).port
+}
+
+/** A network for each of two machines; none where they cannot be had, with the reason. */
+function twoNetworks(): readonly (Network | undefined)[] {
+  const networks = [newNetwork(), newNetwork()]
+  const reason = networks.find((one) => typeof one === 'string')
+  if (reason === undefined) return networks.map((one) => (typeof one === 'string' ? undefined : one))
+  process.stdout.write(`Two owners on two machines: in one network, because ${reason}\n`)
+  return [undefined, undefined]
 }
 
 verifies(
@@ -129,21 +141,29 @@ verifies(
   'Two owners on two machines talk over TLS by invite, join and connect',
   async () => {
     const answered = stopwatch('Two owners on two machines')
+    const networks = twoNetworks()
     const server = await newMachine(packages())
-    const { url, certificate } = await startProxy(server.port)
+    let at = 0
+    for (const network of networks.slice(0, networks[0] === undefined ? 1 : 2))
+      at = await startProxy(server.port, { address: network?.address ?? '127.0.0.1', at })
+    const url = `https://${networks[0] === undefined ? 'localhost' : hostName}:${at}`
     await server.sh(
       `npm install --global parley-hub; parley token new > /dev/null; echo HTTP_PUBLIC_URL=${url} >> ~/.parley/.env; parley serve --detach`,
     )
-    const owner = async (name: string, era: EraName) => {
+    const owner = async (name: string, era: EraName, network: Network | undefined) => {
       const line = await server.sh(`parley invite ${name}`)
       expect(line).toContain(`npx parley-hub join ${url}/join/${name}-`)
-      const machine = await withClaude({ NODE_EXTRA_CA_CERTS: certificate, npm_config_yes: 'true' })
+      const machine = await withClaude({ NODE_EXTRA_CA_CERTS: certificate, npm_config_yes: 'true' }, network)
       expect(await machine.sh(`${line.trim()} --yes`)).toContain(`You are ${name} at ${url}`)
       const { command, args } = (await settingsOf(machine)).mcpServers.parley
       const { home: cwd, env } = machine
-      return opened(era, new StdioClientTransport({ command, args, env, cwd }))
+      const [program = '', ...rest] = [...(network?.inside ?? []), command, ...args]
+      return opened(era, new StdioClientTransport({ command: program, args: rest, env, cwd }))
     }
-    const [alice, bob] = [await owner('alice', '2025-11-25'), await owner('bob', '2026-07-28')]
+    const [alice, bob] = [
+      await owner('alice', '2025-11-25', networks[0]),
+      await owner('bob', '2026-07-28', networks[1]),
+    ]
     await call(alice, 'send_to_agent', { name: 'bob', msg: 'Shall we meet?' })
     const { result } = await call(bob, 'check_mail', { wait_seconds: 20 })
     expect(result).toMatchObject({ from: 'alice', content: 'Shall we meet?' })

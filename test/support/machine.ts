@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { type Network, reachable } from './network.ts'
 import { bareHome, pack, run } from './packed.ts'
 import { type Later, share, temporaryFolder } from './parley.ts'
 import { freePort } from './redis-server.ts'
@@ -31,7 +32,11 @@ export interface Machine {
 }
 
 /** Its server, if it starts one, stops with the test. */
-export async function newMachine({ registry, cache }: Packages, more: Record<string, string> = {}): Promise<Machine> {
+export async function newMachine(
+  { registry, cache }: Packages,
+  more: Record<string, string> = {},
+  network?: Network,
+): Promise<Machine> {
   const folder = await temporaryFolder()
   const bare = bareHome(folder)
   const prefix = join(folder, 'prefix')
@@ -40,7 +45,7 @@ export async function newMachine({ registry, cache }: Packages, more: Record<str
     ...bare,
     PATH: [join(prefix, 'bin'), bare.PATH].join(delimiter),
     npm_config_prefix: prefix,
-    npm_config_registry: registry,
+    npm_config_registry: network === undefined ? registry : await reachable(network, registry),
     npm_config_cache: cache,
     npm_config_offline: 'false',
     npm_config_update_notifier: 'false',
@@ -50,8 +55,9 @@ export async function newMachine({ registry, cache }: Packages, more: Record<str
   const port = await freePort()
   await mkdir(join(home, '.parley'), { recursive: true, mode: 0o700 })
   await writeFile(join(home, '.parley', '.env'), `HTTP_PORT=${port}\n`)
+  const [shell = '', ...args] = [...(network?.inside ?? []), 'bash', '-ec']
   const sh = async (line: string, below = '') =>
-    (await run('bash', ['-ec', line], { cwd: join(home, below), env })).stdout
+    (await run(shell, [...args, line], { cwd: join(home, below), env })).stdout
   onTestFinished(async () => void (await sh('if command -v parley > /dev/null; then parley stop; fi')))
   return { home, env, port, sh }
 }

@@ -181,6 +181,12 @@ describe.each(eras)('In %s', (era) => {
       })
     expect((await end('')).status).toBe(400)
     expect(await (await end(`agent=${name}`)).json()).toEqual({ ended: 1, handled: true })
+    // As clients send it outside of a run: empty, or the variable itself.
+    for (const header of ['', '$PARLEY_RUN']) {
+      const outside = await connectClient(`${server().url}/mcp`, era, { 'X-Parley-Run': header })
+      const all = await outside.callTool({ name: 'fetch_inbox', arguments: args })
+      expect(all.structuredContent).toMatchObject({ result: [{ body_md: 'later' }, { body_md: 'for the run' }] })
+    }
     expect(await mailbox(server(), name).check()).toMatchObject({ content: 'later' })
   })
 })

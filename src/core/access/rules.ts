@@ -1,6 +1,6 @@
 /** The rights of each kind of caller: every verb asks here, and docs/internals/access-matrix.md shows the outcome. */
 import { HubError } from '../../base/errors.ts'
-import { isReserved } from '../../base/names.ts'
+import { isHub, isReserved } from '../../base/names.ts'
 import type { ProjectSight, Sight } from '../../store/visibility.ts'
 import { readOnlyRefusal } from '../hub/commit.ts'
 import { type AgentCaller, type Caller, type Named, person, tokenCaller } from './callers.ts'
@@ -78,7 +78,7 @@ export function mayActAs(caller: Caller, agent: Owned): boolean {
     case 'all':
       return true
     case 'unowned':
-      return !agent.keyed && !isReserved(agent.name)
+      return !agent.keyed && !isReserved(agent.name) && !isHub(agent.name)
     case 'people':
       return isReserved(agent.name)
     case 'itself':

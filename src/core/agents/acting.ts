@@ -1,6 +1,6 @@
 /** The agent that a caller acts as: asked by every verb that does something in an agent's name. */
 import { HubError } from '../../base/errors.ts'
-import { isReserved, overseer } from '../../base/names.ts'
+import { isHub, isReserved, overseer } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
 import type { Caller } from '../access/callers.ts'
 import { agentOf, countsAsActive, isUnnamed, mayActAs } from '../access/rules.ts'
@@ -101,6 +101,10 @@ export async function canActAs(hub: Hub, acting: Acting): Promise<boolean> {
 }
 
 export function notYours(caller: Caller, { name }: Pick<Agent, 'name'>): HubError {
+  if (isHub(name))
+    return new HubError('FORBIDDEN', `The name ${name} is that of the hub, which signs its notices with it.`, {
+      hint: 'Use a name of your own.',
+    })
   return isUnnamed(caller)
     ? new HubError('FORBIDDEN', `${name} has a key: nobody acts as it without that key.`, {
         reason: 'keyed',

@@ -6,6 +6,7 @@ import {
   agentNameRule,
   hubName,
   isBroadcast,
+  isHub,
   isReserved,
   nameKey,
   overseer,
@@ -127,7 +128,7 @@ export function refuseName(name: string): void {
 
 /** Names that no new agent has: that of Parley itself (all.names.hub), and those that every send refuses as a broadcast (all.names.broadcast). */
 export function refuseTakenName(name: string): void {
-  if (nameKey(name) === nameKey(hubName))
+  if (isHub(name))
     throw new HubError('INVALID_ARGUMENT', `The name ${hubName} is that of the hub, which signs its notices with it.`, {
       hint: 'Choose a name of your own, such as GreenCastle.',
     })

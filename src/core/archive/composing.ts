@@ -1,6 +1,6 @@
 /** Changes as commits: what the feed tells of is read from the tables, and becomes files of the projects it concerns. */
 import { subjectLine } from '../../archive/documents.ts'
-import { digestPart } from '../../archive/layout.ts'
+import { digestPart, inboxPath } from '../../archive/layout.ts'
 import { limits } from '../../base/limits.ts'
 import { listArchivedAgents, listArchivedLeases, listMessagePlaces, listSizes } from '../../store/exports/archive.ts'
 import type { Recorded } from '../../store/feed/changes.ts'
@@ -40,6 +40,18 @@ const idsOf = (changes: readonly Recorded[], key: 'agentId' | 'leaseId', prefix:
     return id === undefined ? [] : [id]
   })
 
+/** The copy in the inbox of an agent leaves, unless the message came back to it. */
+const withoutCopy = (commits: Commits, name: string, id: number): Commits =>
+  new Map(
+    [...commits].map(([slug, list]) => [
+      slug,
+      list.map((commit) => {
+        const path = inboxPath(name, { id, createdAt: commit.at })
+        return commit.files.some((file) => file.path === path) ? commit : { ...commit, removed: [path] }
+      }),
+    ]),
+  )
+
 /**
  * In the order of the feed, the digests last. What is read is the present: a profile that changes twice is committed once,
  * and what is gone already is passed over.
@@ -49,7 +61,12 @@ export async function commitsOf(hub: Hub, changes: readonly Recorded[]): Promise
   const messageIds = changes.filter(isMessage).map(({ messageId }) => messageId)
   const messages = await messageCommits(hub, messageIds)
   const agents = new Map(
-    (await listArchivedAgents(db, idsOf(changes, 'agentId', 'agent.'))).map((row) => [row.id, row]),
+    (
+      await listArchivedAgents(db, [
+        ...idsOf(changes, 'agentId', 'agent.'),
+        ...idsOf(changes, 'agentId', 'message.passed'),
+      ])
+    ).map((row) => [row.id, row]),
   )
   const leases = new Map(
     (await listArchivedLeases(db, idsOf(changes, 'leaseId', 'lease.'))).map((row) => [row.id, row]),
@@ -62,9 +79,13 @@ export async function commitsOf(hub: Hub, changes: readonly Recorded[]): Promise
     switch (change.kind) {
       case 'message.sent':
       case 'message.said':
-      case 'message.passed':
         addCommits(commits, messages.get(change.messageId) ?? new Map())
         break
+      case 'message.passed': {
+        const [now, before] = [messages.get(change.messageId) ?? new Map(), agents.get(change.agentId)]
+        addCommits(commits, before === undefined ? now : withoutCopy(now, before.name, change.messageId))
+        break
+      }
       case 'agent.created':
       case 'agent.updated':
       case 'agent.policy': {

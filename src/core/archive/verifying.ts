@@ -117,8 +117,9 @@ async function compare(hub: Hub, archive: Archive, job: JobLease, progress: Prog
 async function stillToCome(hub: Hub, pending: Awaited<ReturnType<typeof listPending>>) {
   const [written, leaving] = [new Set<string>(), new Set<string>()]
   for (const [project, list] of await commitsOf(hub, pending))
-    for (const { files, stored = [], forgets } of list) {
-      for (const { path } of [...files, ...stored]) written.add(`${project}/${path}`)
+    for (const { files, stored = [], removed = [], forgets } of list) {
+      for (const path of [...[...files, ...stored].map(({ path }) => path), ...removed])
+        written.add(`${project}/${path}`)
       if (forgets !== undefined) leaving.add(project)
     }
   return { written, leaving }

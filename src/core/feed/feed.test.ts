@@ -136,9 +136,11 @@ eachEngine('The feed', (open) => {
         await expect.poll(told, { interval: 2 }).toBe(1)
         await stop()
       })
+      const notice = { ...message, actor: 'hub', kind: 'message.sent', agentId: expect.any(Number) }
       expect(unreadInTime).toEqual([
         { ...mail, actor: 'hub', kind: 'mail.expired', messageId: expect.any(Number) },
-        { ...message, actor: 'hub', kind: 'message.sent' },
+        { ...byLocal, actor: 'hub', kind: 'agent.created', agentId: expect.any(Number) },
+        notice,
       ])
 
       await send(hub, as('ann'), { to: [{ name: 'bob' }], body: 'poison' })
@@ -146,14 +148,14 @@ eachEngine('The feed', (open) => {
       clock.advance(1000)
       expect(await changesOf(() => buryWorn(hub, { id: bob, projectId: byLocal.projectId, name: 'bob' }, 1))).toEqual([
         { ...mail, actor: 'hub', kind: 'mail.dead', messageId: expect.any(Number) },
-        { ...message, actor: 'hub', kind: 'message.sent' },
+        notice,
       ])
 
       for (const name of ['bob', 'cid']) await register(hub, operator, { project, name, roles: ['reviewer'] })
       const shared = await send(hub, as('ann'), { to: [{ name: 'any:reviewer' }], body: 'one of you' })
       const taker = shared.deliveries[0]?.agent.id === bob ? 'cid' : 'bob'
       expect(await changesOf(() => listInbox(hub, as(taker), { limit: 1 }))).toEqual([
-        { ...message, kind: 'message.passed', agentId: expect.any(Number), messageId: shared.messageId },
+        { ...message, kind: 'message.passed', agentId: shared.deliveries[0]?.agent.id, messageId: shared.messageId },
       ])
 
       const contact = { ...byLocal, agentId: bob, contactId: expect.any(Number) }

@@ -14,7 +14,7 @@ export async function buryWorn(hub: Hub, { id: recipientId }: Agent, attempts: n
       list: (tx, now) => listWornOf(tx, messageId, { ...worn, now }),
       notice: ({ message, to }) => ({
         subject: 'Not handled',
-        body: `your ${message}${to} was handed out ${attempts} times and never confirmed. It is a dead letter now: stored, and handed out no more. A person can retry it (\`parley dead-letters\`).`,
+        body: `Your ${message}${to} was handed out ${attempts} times and never confirmed. It is a dead letter now: stored, and handed out no more. A person can retry it (\`parley dead-letters\`).`,
       }),
     })
 }

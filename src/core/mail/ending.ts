@@ -1,4 +1,5 @@
 /** Mail that leaves its mailbox unread: it is counted out, and its sender is told once, in one transaction. */
+import { limits } from '../../base/limits.ts'
 import type { Tx } from '../../db/port.ts'
 import { updateUnread } from '../../store/agents/agents.ts'
 import { lockAgents } from '../../store/contacts/connections.ts'
@@ -6,7 +7,7 @@ import { type EndedMessageRow, type EndingRow, findEndedMessage, updateEnded } f
 import { lockThread } from '../../store/threads/mail-threads.ts'
 import { commit, itself } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { notify } from './notices.ts'
+import { putNotice } from '../messages/notices.ts'
 
 interface Ended {
   readonly how: 'expired' | 'dead'
@@ -35,10 +36,22 @@ export async function endUnread(hub: Hub, messageId: number, { how, list, notice
       updateUnread(tx, agentId, -1)
       note({ kind: how === 'expired' ? 'mail.expired' : 'mail.dead', projectId, agentId, messageId })
     }
-    await notify(hub, { tx, note }, message, notice(aboutOf(message, ending, now)))
+    const { subject, body } = notice(aboutOf(message, ending, now))
+    await putNotice(hub, tx, note, {
+      threadId: message.thread_id,
+      projectId: message.sender_project,
+      to: [{ id: message.sender_id, projectId: message.sender_project, name: message.sender }],
+      replyTo: message.id,
+      subject: shortened(`${subject}: ${message.subject ?? `message ${message.called}`}`),
+      body,
+      unread: true,
+    })
     return true
   })
 }
+
+const shortened = (subject: string): string =>
+  subject.length > limits.titleLength ? `${subject.slice(0, limits.titleLength - 1)}…` : subject
 
 const mostNamed = 10
 

@@ -44,6 +44,6 @@ const expire = (hub: Hub, messageId: number): Promise<boolean> =>
     list: (tx, now) => listExpiredOf(tx, messageId, now),
     notice: ({ message, to, seconds }) => ({
       subject: 'Expired unread',
-      body: `your ${message}${to} was not read within ${seconds} s and has expired. It stays in its thread; nobody is told of it any more.`,
+      body: `Your ${message}${to} was not read within ${seconds} s and has expired. It stays in its thread; nobody is told of it any more.`,
     }),
   })

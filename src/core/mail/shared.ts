@@ -99,8 +99,8 @@ function passOn(
     ] as const)
       counts.set(id, (counts.get(id) ?? 0) + by)
   for (const [id, by] of [...counts].sort(([a], [b]) => a - b)) updateUnread(tx, id, by)
-  for (const { thread_id: threadId, message_id: messageId } of moved)
-    note({ kind: 'message.passed', projectId: to.projectId, agentId: to.id, threadId, messageId, wakes })
+  for (const { thread_id: threadId, message_id: messageId, recipient_id: agentId } of moved)
+    note({ kind: 'message.passed', projectId: to.projectId, agentId, threadId, messageId, wakes })
 }
 
 /** When shared mail of an agent comes back, for one who waits. */

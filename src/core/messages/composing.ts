@@ -1,6 +1,6 @@
 /** A message as it is stored, and what its sender is told of it. */
 import { requestKind } from '../../store/contacts/grounds.ts'
-import { automaticKind, noticeKind } from '../../store/mail/conversations.ts'
+import { automaticKind } from '../../store/mail/conversations.ts'
 import type { Terms } from '../../store/messages/admission.ts'
 import { digestOf } from '../../store/messages/client-ids.ts'
 import type { NewMail, Placed } from '../../store/messages/sending.ts'
@@ -24,8 +24,6 @@ interface Composing {
   readonly place: Placement
   /** A request for contact. */
   readonly request?: boolean
-  /** A notice of the hub. */
-  readonly notice?: boolean
 }
 
 interface Composed extends Pick<Composing, 'draft' | 'recipients'> {
@@ -78,9 +76,8 @@ export function compose(hub: Hub, { uid, sender, recipients, draft, enclosed, pl
 }
 
 /** Nothing for an ordinary message. */
-function kindOf(how: { request?: boolean; notice?: boolean; automatic?: boolean | undefined }): { kind?: string } {
+function kindOf(how: { request?: boolean; automatic?: boolean | undefined }): { kind?: string } {
   if (how.request) return { kind: requestKind }
-  if (how.notice) return { kind: noticeKind }
   return how.automatic ? { kind: automaticKind } : {}
 }
 

@@ -1,13 +1,9 @@
 /** The loop guard: agents that only answer each other's wakes are not woken any more, until a person says otherwise. Mail goes on. */
-import { hubName, isReserved, nameKey } from '../../base/names.ts'
+import { isReserved } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
-import { findAgent } from '../../store/agents/agents.ts'
-import { insertProfile } from '../../store/agents/profiles.ts'
 import {
   countPair,
   deleteWoken,
-  insertReadDeliveries,
-  insertWoken,
   listPausedPairs,
   listPausedThreads,
   listWoken,
@@ -16,15 +12,15 @@ import {
   resumeThread,
   updateHops,
   upsertPausedThread,
+  upsertWoken,
 } from '../../store/messages/loops.ts'
-import { insertMail } from '../../store/messages/sending.ts'
 import type { Caller } from '../access/callers.ts'
 import type { Agent, Newcomer } from '../agents/agents.ts'
 import { isNewcomer } from '../agents/agents.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import { type Hub, onWake, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
-import { threadChannel } from './placing.ts'
+import { putNotice } from './notices.ts'
 
 /** The channel on which processes tell each other that an agent was woken, or a pause began or ended. */
 const loopsChannel = 'loops'
@@ -32,7 +28,8 @@ const loopsChannel = 'loops'
 const pairKey = (a: number, b: number): string => (a < b ? `${a} ${b}` : `${b} ${a}`)
 
 interface Guard {
-  woken: Set<number>
+  /** Since when each agent counts as woken. */
+  woken: ReadonlyMap<number, number>
   threads: Set<number>
   pairs: Set<string>
   /** How many changes this process has heard of, and how many it had when it last looked. */
@@ -46,7 +43,7 @@ interface Guard {
 /** A send of an agent that nobody woke asks this alone: it reads and writes nothing. */
 const guard = memory(
   (): Guard => ({
-    woken: new Set(),
+    woken: new Map(),
     threads: new Set(),
     pairs: new Set(),
     heard: 1,
@@ -66,7 +63,7 @@ async function known(hub: Hub): Promise<Guard> {
   kept.readAt = now
   const db = reader(hub)
   const [woken, threads, pairs] = [await listWoken(db), await listPausedThreads(db), await listPausedPairs(db)]
-  kept.woken = new Set(woken)
+  kept.woken = new Map(woken.map(({ agent_id, since }) => [agent_id, since]))
   kept.threads = new Set(threads.map(({ thread_id }) => thread_id))
   kept.pairs = new Set(pairs.map(({ low_id, high_id }) => pairKey(low_id, high_id)))
   kept.seen = heard
@@ -95,12 +92,18 @@ export function keepGuard(hub: Hub): () => Promise<void> {
 export const loopsChanged = (projectId: number) =>
   ({ kind: 'presence.changed', projectId, wakes: [loopsChannel] }) as const
 
-/** A push went to the agent: what it sends counts as woken from now on. Once a chain of wakes, and not for each of them. */
+/** After this long without a push a send is no answer to one: clients whose hooks report no prompts would count as woken for good. */
+const wokenMs = 3_600_000
+
+/** Written again when half of it has passed: once a chain of wakes, and not for each of them. */
+const againMs = wokenMs / 2
+
+/** A push went to the agent: its sends count as woken from now on. */
 export async function noteWoken(hub: Hub, caller: Caller, agent: Agent): Promise<void> {
-  const kept = await known(hub)
-  if (kept.woken.has(agent.id)) return
+  const now = hub.clock.now()
+  if (now - ((await known(hub)).woken.get(agent.id) ?? 0) < againMs) return
   await commit(hub, caller, async (tx, note) => {
-    await insertWoken(tx, agent.id, hub.clock.now())
+    await upsertWoken(tx, agent.id, now)
     note(loopsChanged(agent.projectId))
   })
   lookAgain(hub)
@@ -126,13 +129,14 @@ export async function driveOf(
   const kept = await known(hub)
   if (isReserved(sender.name)) return kept.threads.size + kept.pairs.size > 0 ? 'person' : undefined
   if (draft.automatic) return 'woken'
-  return !isNewcomer(sender) && kept.woken.has(sender.id) ? 'woken' : undefined
+  if (isNewcomer(sender)) return undefined
+  return hub.clock.now() - (kept.woken.get(sender.id) ?? 0) < wokenMs ? 'woken' : undefined
 }
 
 interface Guarded {
   readonly drive: Drive
   readonly sender: Agent
-  readonly recipientIds: readonly number[]
+  readonly recipients: readonly Agent[]
   readonly threadId: number
   readonly messageId: number
   readonly seq: number
@@ -140,8 +144,9 @@ interface Guarded {
 
 /** In the transaction of the send. Nothing for a message that nobody was woken for. */
 export async function guardLoop(hub: Hub, tx: Tx, note: Note, message: Guarded): Promise<void> {
-  const { drive, sender, recipientIds, threadId } = message
+  const { drive, sender, recipients, threadId } = message
   if (drive === undefined) return
+  const recipientIds = recipients.map(({ id }) => id)
   if (drive === 'person') {
     const thread = await resumeThread(tx, threadId)
     const pairs = await resumePairsOf(tx, recipientIds)
@@ -168,54 +173,19 @@ export async function guardLoop(hub: Hub, tx: Tx, note: Note, message: Guarded):
   }
   if (reasons.length === 0) return
   hub.metrics.loopsPaused.inc(reasons.length)
-  await putNotice(hub, tx, note, message, reasons)
+  await putNotice(hub, tx, note, {
+    threadId,
+    projectId: sender.projectId,
+    to: [sender, ...recipients.filter(({ id }) => id !== sender.id)],
+    subject: 'Waking is paused',
+    body: `${reasons.join(' ')} ${goesOn}`,
+    unread: false,
+  })
   note(loopsChanged(sender.projectId))
 }
 
 const goesOn =
   'Nobody is woken for it any more; mail goes on, and a waiting agent still gets it. A message of a person, or `parley loops resume`, lets wakes go on.'
-
-/** In the project of the thread's last sender. It stands in the thread and in both inboxes, read from the start: it wakes nobody. */
-async function putNotice(
-  hub: Hub,
-  tx: Tx,
-  note: Note,
-  { sender, recipientIds, threadId }: Guarded,
-  reasons: readonly string[],
-): Promise<void> {
-  const { projectId } = sender
-  const now = hub.clock.now()
-  const own =
-    (await findAgent(tx, projectId, nameKey(hubName))) ??
-    (await insertProfile(tx, {
-      projectId,
-      name: hubName,
-      nameKey: nameKey(hubName),
-      program: 'parley',
-      model: 'none',
-      task: 'tells of pauses',
-      policy: 'block_all',
-      now,
-    }))
-  const [placed] = await insertMail(tx, [
-    {
-      message: {
-        uid: hub.ids.uuid(),
-        senderId: own.id,
-        kind: 'notice',
-        subject: 'Waking is paused',
-        body: `${reasons.join(' ')} ${goesOn}`,
-        now,
-      },
-      threadId,
-      projectId,
-    },
-  ])
-  if (placed === undefined) return
-  const { messageId } = placed
-  await insertReadDeliveries(tx, { messageId, to: [...new Set([sender.id, ...recipientIds])], now })
-  note({ kind: 'message.sent', projectId, agentId: own.id, threadId, messageId, wakes: [threadChannel(threadId)] })
-}
 
 /** The mail of an agent that it is not woken for. */
 interface HeldWakes {

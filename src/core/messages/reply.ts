@@ -23,12 +23,13 @@ interface Reply {
   readonly clientId?: string | undefined
   readonly enclosing?: Enclosing | undefined
   readonly seenThrough?: number | undefined
+  readonly ttlMs?: number | undefined
 }
 
 export async function reply(
   hub: Hub,
   acting: Acting,
-  { messageId, body, to, copies = [], subjectPrefix = 'Re:', clientId, enclosing, seenThrough, ...flags }: Reply,
+  { messageId, body, to, copies = [], subjectPrefix = 'Re:', clientId, enclosing, seenThrough, ttlMs, ...flags }: Reply,
 ): Promise<Sent> {
   const sender = await actAs(hub, acting)
   const sight = sightOf(acting.caller, sender.projectId)
@@ -60,6 +61,7 @@ export async function reply(
     replyTo: messageId,
     clientId,
     seenThrough,
+    ttlMs,
   }
   return dispatch(hub, acting.caller, { sender, recipients, draft, enclosed })
 }

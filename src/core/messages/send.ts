@@ -94,8 +94,6 @@ interface Delivering {
   readonly enclosed?: Enclosed | HubError | undefined
   /** A request for contact: its caller has asked the policy, and the message alone makes no contact. */
   readonly request?: boolean
-  /** A notice of the hub to the agent itself: no policy is asked. */
-  readonly notice?: boolean
 }
 
 /** One blocked recipient does not stop the others; if all are blocked, that is an error (mail.contact.partial). */
@@ -172,19 +170,7 @@ interface Appending extends Delivering {
 
 export async function append(
   hub: Hub,
-  {
-    tx,
-    note,
-    uid,
-    sender,
-    recipients,
-    draft,
-    enclosed,
-    staged = new Map(),
-    request = false,
-    notice = false,
-    drive,
-  }: Appending,
+  { tx, note, uid, sender, recipients, draft, enclosed, staged = new Map(), request = false, drive }: Appending,
 ): Promise<Stored | { blocked: readonly Blocked[] }> {
   const place = await findPlacement(tx, { sender, recipients, draft })
   if (place.before) return storedReceipt(tx, place.before.id)
@@ -201,12 +187,12 @@ export async function append(
     threadKey: draft.thread,
     handshake: draft.handshake,
     // People who watch over all pass every policy: only the operator acts under their name.
-    exempt: request || notice || isReserved(sender.name),
+    exempt: request || isReserved(sender.name),
   }
   // The rows of recipients stay locked until the commit: the messages of one inbox become visible in the order of their ids, and
   // reading on from the last known id misses nothing (mail.inbox.reads-on).
   const store = async (recipients: readonly Recipient[], terms: Terms) => {
-    const composed = compose(hub, { uid, sender, recipients, terms, draft, enclosed, place, request, notice })
+    const composed = compose(hub, { uid, sender, recipients, terms, draft, enclosed, place, request })
     const [placed] = await insertMail(tx, [composed.mail])
     return placed && { composed, placed }
   }
@@ -239,8 +225,7 @@ export async function append(
       ...(draft.ttlMs === undefined ? [] : [expiryChannel]),
     ],
   })
-  const recipientIds = passed.map(({ agent }) => agent.id)
-  await guardLoop(hub, tx, note, { drive, sender, recipientIds, ...placed })
+  await guardLoop(hub, tx, note, { drive, sender, recipients: passed.map(({ agent }) => agent), ...placed })
   return receiptOf(composed, placed, blocked)
 }
 

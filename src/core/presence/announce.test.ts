@@ -119,6 +119,20 @@ eachEngine('Announcing', (open) => {
     await hub.close()
   })
 
+  verifies('waking.announce.waits', 'also where the older one asks again after the newer one came', async () => {
+    const hub = await openTestHub(await (await open()).connect(), { clock: systemClock })
+    await ensureAgent(hub, local, { project: 'commons', name: 'bob' })
+    const waits = (since: number) => awaitMail(hub, bob, { ...waiter, waitMs: 20_000, since, signals: [] })
+    // It stands while the newer one is between two questions, and gives way when that one asks again.
+    const alone = waits(1000)
+    const newer = waits(2000)
+    expect(await alone).toBe('displaced')
+    expect(await waits(1000)).toBe('displaced')
+    const id = await write(hub)
+    expect(await newer).toMatchObject({ messages: [{ id }] })
+    await hub.close()
+  })
+
   verifies('waking.delivery.marked', 'also after its loan; what was put back is new again', async () => {
     const clock = new TestClock()
     const hub = await openTestHub(await (await open()).connect(), { clock })

@@ -119,6 +119,8 @@ export async function confirmAnnounced(hub: Hub, acting: Acting, session: string
 }
 
 export interface AwaitingMail extends Omit<Route, 'reminds'> {
+  /** When it began, where it has asked before: it does not displace a newer waiter of the session, and is the same one to other nodes. */
+  readonly since?: number
   /** The client has begun the waiter because a turn of the session ended. */
   readonly turnEnded?: boolean
   readonly waitMs: number
@@ -132,7 +134,7 @@ export interface AwaitingMail extends Omit<Route, 'reminds'> {
 export async function awaitMail(
   hub: Hub,
   acting: Acting,
-  { waitMs, signals, turnEnded = false, ...route }: AwaitingMail,
+  { waitMs, signals, since = Number.POSITIVE_INFINITY, turnEnded = false, ...route }: AwaitingMail,
 ): Promise<Pointer | 'displaced' | undefined> {
   needWriting(acting.caller)
   const agent = await findActor(hub, { ...acting, registered: true, unnoticed: true })
@@ -142,7 +144,7 @@ export async function awaitMail(
     agentId: agent.id,
     session: route.session,
     via: route.via,
-    since: hub.clock.now(),
+    since: Math.min(since, hub.clock.now()),
     displaced: () => ended.abort(),
   })
   const of = { client: route.via, session: route.session }

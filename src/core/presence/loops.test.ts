@@ -112,6 +112,38 @@ eachEngine('The loop guard', (open) => {
     await hub.close()
   })
 
+  verifies('waking.loop.counts', 'at most an hour after the last push, where no prompt is ever heard', async () => {
+    const clock = new TestClock()
+    const hub = await start({ clock })
+    const hops = async () => (await hopsOf(hub, 'ann', await write(hub, 'bob', 'ann', { thread: undefined }))).hops
+    const push = async () => {
+      await write(hub, 'ann', 'bob')
+      expect(await wake(hub, 'bob')).toBeDefined()
+    }
+    await push()
+    clock.advance(1_800_000)
+    await push()
+    clock.advance(3_599_999)
+    expect(await hops()).toBe(1)
+    clock.advance(1)
+    expect(await hops()).toBe(0)
+    await push()
+    expect(await hops()).toBe(1)
+    await hub.close()
+  })
+
+  verifies('all.names.hub', 'nobody acts as Parley or writes to it, and no group has it', async () => {
+    const hub = await start()
+    await write(hub, 'ann', 'bob')
+    await answerWakes(hub, { most: 20 })
+    await expect(write(hub, 'PARLEY', 'bob')).rejects.toMatchObject({ code: 'FORBIDDEN' })
+    await expect(take(hub, as('Parley'), now)).rejects.toMatchObject({ code: 'FORBIDDEN' })
+    await expect(write(hub, 'ann', 'parley')).rejects.toMatchObject({ code: 'CONTACT_BLOCKED' })
+    const { deliveries, blocked } = await write(hub, 'cleo', 'all:project', { thread: undefined })
+    expect([deliveries.map(({ agent }) => agent.name), blocked]).toEqual([['ann', 'bob'], []])
+    await hub.close()
+  })
+
   verifies('waking.loop.pair', 'in whatever threads, until somebody resumes it', async () => {
     const clock = new TestClock()
     const hub = await start({ clock, rules: rules({ loopTurns: 1000, loopPerHour: 8 }) })
@@ -120,7 +152,7 @@ eachEngine('The loop guard', (open) => {
     clock.advance(3_600_000)
     await take(hub, as('bob'), now)
     await write(hub, 'ann', 'bob', { thread: undefined })
-    expect(await answerWakes(hub, { most: 20, thread: undefined })).toBe(7)
+    expect(await answerWakes(hub, { most: 20, thread: undefined })).toBe(8)
     const [loop] = await listLoops(hub, operator)
     expect(loop).toMatchObject({ thread: undefined, agents: ['ann', 'bob'] })
     expect((await write(hub, 'ann', 'bob')).deliveries[0]?.reach.text).toContain('waking is paused')

@@ -12,7 +12,7 @@ import { ensureAgent } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { followArrivals } from '../mail/arrivals.ts'
 import { take } from '../mail/take.ts'
-import { addWaiter, keepPresence, whoWaits } from './presence.ts'
+import { addWaiter, hasWaiter, keepPresence, whoWaits } from './presence.ts'
 
 const make = (hub: Hub, name: string) => ensureAgent(hub, local, { project: 'commons', name })
 
@@ -123,6 +123,11 @@ eachEngine('Presence', (open) => {
     expect(displaced).toEqual(['first'])
     addWaiter(there, waiter(ann.id, now + 2, note('third')))
     await expect.poll(() => displaced).toEqual(['first', 'second'])
+    // One that asks again is no newer one, wherever it asks.
+    addWaiter(there, waiter(ann.id, now + 1, note('second, there')))
+    await expect.poll(() => hasWaiter(here, { agentId: ann.id, session: waiter(ann.id, now).session })).toBe(true)
+    addWaiter(here, waiter(ann.id, now + 1, note('second, here')))
+    expect(displaced).toEqual(['first', 'second', 'second, there', 'second, here'])
     for (const end of ends) await end()
     const db = await database.connect()
     expect(await db.all(sql`SELECT * FROM presence`)).toEqual([])

@@ -72,9 +72,13 @@ export async function whoWaits(hub: Hub): Promise<Present> {
   }
 }
 
-/** Lets a waiter stand for its session until the returned function is called. An older one of the session is displaced. */
+/** Lets a waiter stand for its session until the returned function is called. The older one of a session is displaced, whichever asked last. */
 export function addWaiter(hub: Hub, waiter: Waiter): () => void {
-  const { waiters, listeners } = kept(hub)
+  const { waiters, others, listeners } = kept(hub)
+  if ((others?.waiters.get(sessionKey(waiter)) ?? 0) > waiter.since) {
+    waiter.displaced()
+    return () => {}
+  }
   waiters.add(waiter, hub.clock.monotonic())?.displaced()
   for (const tell of listeners) tell()
   return () => {

@@ -95,6 +95,24 @@ eachEngine('Reach', (open) => {
     await hub.close()
   })
 
+  verifies('waking.reach.behind', 'with the pace of the reader, where it has read some lately', async () => {
+    const clock = new TestClock()
+    const hub = await openTestHub(await (await open()).connect(), { clock })
+    for (let n = 0; n < 9; n++) await write(hub, 'ann', 'bob')
+    const behind = async () => (await reachOf(hub, 'bob'))?.text.split('; ').at(-1)
+    expect(await behind()).toBe('9 unread before yours')
+    for (let n = 0; n < 4; n++) {
+      clock.advance(60_000)
+      await take(hub, as('bob'), now)
+    }
+    expect(await behind()).toBe('6 unread before yours, reads about 1 a minute')
+    clock.advance(1_800_000)
+    expect(await behind()).toBe('7 unread before yours, reads about 7 an hour')
+    clock.advance(3_600_000)
+    expect(await behind()).toBe('8 unread before yours')
+    await hub.close()
+  })
+
   verifies('waking.reach.contacts', 'a refused send is the same whether its recipient is there or not', async () => {
     const clock = new TestClock()
     const db = await (await open()).connect()

@@ -7,6 +7,7 @@ import { listCrossed } from '../messages/crossing.ts'
 import { listHeldWakes } from '../messages/loops.ts'
 import type { Delivery, Sent } from '../messages/receipt.ts'
 import { whoWaits } from './presence.ts'
+import { readingRates } from './reading-rate.ts'
 import { findRecipientFacts } from './recipient-facts.ts'
 import { type Hooked, hookedSessions } from './sessions.ts'
 
@@ -60,16 +61,24 @@ export async function withReach(hub: Hub, _caller: Caller, sent: Sent, since: nu
   )
   const now = hub.clock.now()
   const heldIds = await listHeldWakes(hub, sent)
+  const known = ({ agent: { id }, found }: Delivery) =>
+    (found ? { behind: found.unread, activeAt: found.activeAt } : facts.get(id)) ?? { behind: 0, activeAt: 0 }
+  const late = sent.deliveries.filter((delivery) => known(delivery).behind > 0)
+  const rates = await readingRates(
+    hub,
+    late.map(({ agent }) => agent.id),
+  )
   const deliveries = sent.deliveries.map((delivery) => {
     const { id } = delivery.agent
-    const { found } = delivery
-    const known = found ? { behind: found.unread, activeAt: found.activeAt } : facts.get(id)
-    const { behind = 0, activeAt = 0 } = known ?? {}
+    const { behind, activeAt } = known(delivery)
     const seenAt = activity(hub).latest(id, activeAt)
     const standing = present.of(id, since)
     const seenMs = seenAt === 0 ? undefined : now - seenAt
     const paused = heldIds.has(id)
-    return { ...delivery, reach: judge({ standing, sessions: hooked(id), behind, seenMs, paused }) }
+    return {
+      ...delivery,
+      reach: judge({ standing, sessions: hooked(id), behind, rate: rates.get(id), seenMs, paused }),
+    }
   })
   return { ...sent, deliveries, unreadInThread: await listCrossed(hub, sent) }
 }
@@ -87,11 +96,15 @@ export async function describeReach(
     agents.map(({ id }) => id),
   )
   const now = hub.clock.now()
+  const rates = await readingRates(
+    hub,
+    agents.filter(({ behind = 0 }) => behind > 0).map(({ id }) => id),
+  )
   return new Map(
     agents.map(({ id, activeAt, behind = 0 }) => {
       const seenAt = activity(hub).latest(id, activeAt)
       const seenMs = seenAt === 0 ? undefined : now - seenAt
-      return [id, judge({ standing: present.of(id), sessions: hooked(id), behind, seenMs })]
+      return [id, judge({ standing: present.of(id), sessions: hooked(id), behind, rate: rates.get(id), seenMs })]
     }),
   )
 }
@@ -100,12 +113,14 @@ interface Facts {
   readonly sessions: readonly Hooked[]
   readonly standing: { readonly waiting: boolean; readonly via: string | undefined } | undefined
   readonly behind: number
+  /** How fast it reads, where that is known. */
+  readonly rate?: string | undefined
   readonly seenMs: number | undefined
   /** The loop guard keeps it from being woken for this message. */
   readonly paused?: boolean
 }
 
-function judge({ standing, sessions, behind, seenMs, paused = false }: Facts): Reach {
+function judge({ standing, sessions, behind, rate, seenMs, paused = false }: Facts): Reach {
   const seen = seenMs === undefined ? undefined : Math.max(0, Math.round(seenMs / 1000))
   const how = (state: ReachState, words: string, via?: string): Reach => {
     const text = paused ? `${words}; ${pausedWords}` : words
@@ -114,7 +129,7 @@ function judge({ standing, sessions, behind, seenMs, paused = false }: Facts): R
       ...(seen !== undefined && { seenSeconds: seen }),
       ...(via !== undefined && { via }),
       ...(behind > 0 && { behind }),
-      text: behind > 0 ? `${text}; ${behind} unread before yours` : text,
+      text: behind > 0 ? `${text}; ${behind} unread before yours${rate ? `, reads ${rate}` : ''}` : text,
     }
   }
   if (standing?.waiting) return how('waiting', 'waiting now')

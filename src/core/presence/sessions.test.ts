@@ -127,6 +127,29 @@ eachEngine('Sessions', (open) => {
     await hub.close()
   })
 
+  verifies('waking.push.held', 'not for a turn that may have ended while no server was there', async () => {
+    const database = await open()
+    const clock = new TestClock()
+    const hub = await openTestHub(await database.connect(), { clock })
+    const { id: agentId } = await make(hub, 'bob')
+    const stop = keepSessions(hub)
+    for (const step of ['stop', 'turn'] as const) await noteStep(hub, bob, window, step)
+    const of = { ...window, agentId }
+    expect(heldUntil(hub, of)).toBeGreaterThan(clock.now())
+    await stop()
+    await hub.close()
+    clock.advance(1000)
+    const restarted = await openTestHub(await database.connect(), { clock })
+    const keeping = keepSessions(restarted)
+    expect(await findHookAgent(restarted, local, window)).toMatchObject({ name: 'bob' })
+    expect(heldUntil(restarted, of)).toBeUndefined()
+    // A hook of the turn says that it still runs.
+    await noteStep(restarted, bob, window, 'tool')
+    expect(heldUntil(restarted, of)).toBeGreaterThan(clock.now())
+    await keeping()
+    await restarted.close()
+  })
+
   verifies('waking.binding.kept', 'after a restart and at another node; the last agent counts', async () => {
     const database = await open()
     const first = await openTestHub(await database.connect(), { clock: systemClock })

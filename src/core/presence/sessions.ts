@@ -50,7 +50,8 @@ const keptMs = 30 * 86_400_000
 /** Clocks of two nodes differ by less. */
 const skewMs = 10_000
 
-const kept = memory(() => ({
+const kept = memory((hub) => ({
+  since: hub.clock.now(),
   byKey: new Map<string, ClientSessionRow>(),
   byAgent: new Map<number, Set<string>>(),
   bySession: new Map<string, Set<string>>(),
@@ -130,9 +131,14 @@ export function heldUntil(hub: Hub, of: ClientSession & { readonly agentId: numb
   return until !== undefined && endsHeard(hub, of) ? until : undefined
 }
 
-/** A turn whose end was never heard counts as running for no longer than this. */
+/**
+ * A turn whose end was never heard counts as running for no longer than this. One that was last heard before this process began is not
+ * waited for: it may have ended while no server was there to be told (Codex and Gemini CLI were then woken a quarter of an hour late).
+ */
 function turnUntil(hub: Hub, of: ClientSession & { readonly agentId: number }): number | undefined {
-  const turnAt = kept(hub).byKey.get(keyOf({ ...of, agent_id: of.agentId }))?.turn_at ?? undefined
+  const { since, byKey } = kept(hub)
+  const row = byKey.get(keyOf({ ...of, agent_id: of.agentId }))
+  const turnAt = (row?.heard_at ?? 0) < since ? undefined : (row?.turn_at ?? undefined)
   const until = turnAt === undefined ? 0 : turnAt + hub.rules.waking.remindMs
   return until > hub.clock.now() ? until : undefined
 }

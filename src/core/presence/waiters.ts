@@ -7,8 +7,9 @@ export interface Waiter {
   readonly session: string
   /** Its adapter: the client that it wakes. */
   readonly via: string
+  /** When it began, however often it has asked since then. */
   readonly since: number
-  /** Called when a newer waiter of the session has come. */
+  /** Called when a newer waiter of the session has come, or stands there already. */
   displaced(): void
 }
 
@@ -20,14 +21,15 @@ export class Waiters {
   /** The last one of an agent to leave. */
   readonly #left = new Map<number, { readonly via: string; readonly at: number }>()
 
-  /** Puts a waiter in the place of an older one of its session, which is returned. */
+  /** Puts a waiter in the place of an older one of its session. Returns the one of the two that is displaced. */
   add(waiter: Waiter, at: number): Waiter | undefined {
-    const older = this.#bySession.get(sessionKey(waiter))
-    if (older !== undefined) this.remove(older, at)
+    const other = this.#bySession.get(sessionKey(waiter))
+    if (other !== undefined && other.since > waiter.since) return waiter
+    if (other !== undefined) this.remove(other, at)
     this.#bySession.set(sessionKey(waiter), waiter)
     const own = this.#byAgent.get(waiter.agentId) ?? new Set()
     this.#byAgent.set(waiter.agentId, own.add(waiter))
-    return older
+    return other
   }
 
   /** At a time of the monotonic clock. False if it was gone before. */

@@ -25,6 +25,7 @@ const waited = named.extend({
   session: z.string().min(1).max(200).optional(),
   client: z.string().min(1).max(32).default('unknown'),
   seconds: z.coerce.number().min(0).default(25),
+  since: z.coerce.number().int().min(0).optional(),
 })
 
 /** The part of a payload that is used; a new version may have any other fields. */
@@ -91,7 +92,7 @@ export function mountHooks(app: FastifyInstance, hub: Hub): void {
           hint: usage,
         },
       )
-    const { session = body.data.session_id, client, seconds } = read.data
+    const { session = body.data.session_id, client, seconds, since } = read.data
     const said = { ...saidBy(read.data, body.data), client, session }
     const who = await needHookAgent(hub, request.caller, said)
     const acting = { caller: request.caller, ...who, registered: true }
@@ -104,6 +105,7 @@ export function mountHooks(app: FastifyInstance, hub: Hub): void {
       // Where a client begins a waiter at the end of each turn, no other hook of it may say so.
       turnEnded: momentOf(client, body.data.hook_event_name) === 'stop',
       waitMs: seconds * 1000,
+      ...(since !== undefined && { since }),
       signals: [gone.signal, stopping.signal],
     })
     if (found === 'displaced') return reply.code(409).send({ displaced: true })

@@ -2,12 +2,14 @@
 import { mayTakeName } from '../../core/access/rules.ts'
 import { projectOfCall } from '../../core/agents/connection.ts'
 import type { Hub } from '../../core/hub/hub.ts'
+import { actingOf } from '../../core/threads/hub-readers.ts'
 import type { CallContext, Door } from '../mcp/table.ts'
+import { bindBehind } from '../words/client-sessions.ts'
 import { greet } from '../words/greeting.ts'
 import { hints } from './hints.ts'
 import { remoteToolsOf } from './remote-tools.ts'
 import { completeId, hubResources, listOwnResources } from './resources.ts'
-import type { HubScope } from './scope.ts'
+import { type HubScope, hubCallerOf } from './scope.ts'
 import { messageTools } from './tools/messages.ts'
 import { threadTools } from './tools/threads.ts'
 import { hubUpdates } from './updates.ts'
@@ -40,5 +42,6 @@ export function hubDoor(hub: Hub): Door<HubScope> {
     updates: hubUpdates(hub),
     complete: (variable, text, context) => completeId(hub, variable, text, context),
     hints,
+    fromSession: (call, context) => bindBehind(hub, actingOf(hub, hubCallerOf(context)), call),
   }
 }

@@ -24,7 +24,7 @@ export type Event =
       messageId: number
     }
   | {
-      /** Shared mail went to another agent of its role: to this one. */
+      /** Shared mail left this agent: it went to another one of its role. */
       kind: 'message.passed'
       projectId: number
       agentId: number

@@ -4,11 +4,13 @@ import { listed } from '../../db/dialect.ts'
 import type { Reader, Tx } from '../../db/port.ts'
 import { threadName } from '../visibility.ts'
 
-export const listWoken = async (db: Reader): Promise<number[]> =>
-  (await db.all<{ agent_id: number }>(sql`SELECT agent_id FROM woken_agents`)).map(({ agent_id }) => agent_id)
+export const listWoken = (db: Reader): Promise<{ agent_id: number; since: number }[]> =>
+  db.all<{ agent_id: number; since: number }>(sql`SELECT agent_id, since FROM woken_agents`)
 
-export async function insertWoken(tx: Tx, agentId: number, now: number): Promise<void> {
-  await tx.change(sql`INSERT INTO woken_agents (agent_id, since) VALUES (${agentId}, ${now}) ON CONFLICT DO NOTHING`)
+export async function upsertWoken(tx: Tx, agentId: number, now: number): Promise<void> {
+  await tx.change(sql`
+    INSERT INTO woken_agents (agent_id, since) VALUES (${agentId}, ${now})
+    ON CONFLICT (agent_id) DO UPDATE SET since = excluded.since`)
 }
 
 export async function deleteWoken(tx: Tx, agentId: number): Promise<void> {

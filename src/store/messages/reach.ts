@@ -2,7 +2,8 @@
 import sql, { join } from 'sql-template-tag'
 import { listed } from '../../db/dialect.ts'
 import type { Reader } from '../../db/port.ts'
-import { fromInbox } from '../mail/boxes.ts'
+import { fromInbox, selectParts, unreadParts } from '../mail/boxes.ts'
+import { readTime } from './deliveries.ts'
 
 /** The unread mail of agents, and when each was last active. One text, however many are asked for. */
 export const listCounters = (
@@ -25,4 +26,17 @@ export function listBehind(db: Reader, agentIds: readonly number[], messageId: n
     SELECT a.id, a.active_at, a.unread - (
       SELECT COUNT(*) FROM (${fromInbox(db, sql`1`, { recipientId: sql`a.id`, where })}) AS later) AS behind
     FROM agents a WHERE a.id IN (${join([...agentIds])})`)
+}
+
+/** When an agent read the messages right before its oldest unread one: as many rows of an index, however much mail there is. */
+export async function listReadTimes(db: Reader, recipientId: number, limit: number): Promise<number[]> {
+  const oldest = selectParts(
+    unreadParts(db),
+    ({ from, where }) => sql`
+      SELECT * FROM (SELECT d.message_id FROM ${from} WHERE d.recipient_id = ${recipientId} AND ${where} ORDER BY d.id LIMIT 1) AS part`,
+  )
+  const where = sql`AND d.message_id < (SELECT MIN(message_id) FROM (${oldest}) AS parts)`
+  const rows = await db.all<{ read_at: number | null }>(sql`
+    ${fromInbox(db, sql`d.message_id, ${readTime} AS read_at`, { recipientId, where })} ORDER BY message_id DESC LIMIT ${limit}`)
+  return rows.flatMap(({ read_at }) => read_at ?? [])
 }

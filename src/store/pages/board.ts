@@ -33,7 +33,7 @@ export function listBoardAgents(
   { silentSince, ids, limit }: { silentSince: number; ids: readonly number[]; limit: number },
 ): Promise<BoardAgentRow[]> {
   const some = (where: Sql): Sql => sql`
-    SELECT id FROM (SELECT b.id FROM agents b WHERE b.name_key <> 'humanoverseer' ${within(sql`b.project_id`, scope)} ${where}
+    SELECT id FROM (SELECT b.id FROM agents b WHERE b.name_key NOT IN ('humanoverseer', 'parley') ${within(sql`b.project_id`, scope)} ${where}
       ORDER BY b.active_at DESC, b.id DESC LIMIT ${limit}) AS few`
   const oldest = selectParts(
     unreadParts(db),
@@ -46,7 +46,7 @@ export function listBoardAgents(
       a.unread - (SELECT COUNT(*) FROM deliveries d WHERE d.recipient_id = a.id AND d.kind = 'bcc' AND d.read_at IS NULL) AS unread,
       CASE WHEN a.unread = 0 THEN NULL ELSE (SELECT MIN(id) FROM (${oldest}) AS firsts) END AS oldest_id
     FROM agents a
-    WHERE a.name_key <> 'humanoverseer' ${within(sql`a.project_id`, scope)} AND a.id IN (
+    WHERE a.name_key NOT IN ('humanoverseer', 'parley') ${within(sql`a.project_id`, scope)} AND a.id IN (
       ${some(empty)} UNION ${some(sql`AND b.unread > 0 AND b.active_at < ${silentSince}`)}
       ${ids.length === 0 ? empty : sql`UNION SELECT id FROM agents WHERE id IN ${listed(db, ids)}`})`)
 }

@@ -66,13 +66,13 @@ interface AddresseeRow {
   contact_policy: 'open' | 'auto' | 'contacts_only' | 'block_all'
 }
 
-/** All agents but those that stand for people, by project and name. */
+/** All agents but those that stand for people or for Parley, by project and name. */
 export function listAddressees(
   db: Reader,
   { projectId, limit }: { projectId: number | undefined; limit: number },
 ): Promise<AddresseeRow[]> {
   return db.all<AddresseeRow>(sql`
     SELECT a.project_id, a.name, a.task, a.active_at, a.contact_policy FROM agents a
-    WHERE a.name_key <> 'humanoverseer' ${projectId === undefined ? empty : sql`AND a.project_id = ${projectId}`}
+    WHERE a.name_key NOT IN ('humanoverseer', 'parley') ${projectId === undefined ? empty : sql`AND a.project_id = ${projectId}`}
     ORDER BY a.project_id, a.name_key LIMIT ${limit}`)
 }

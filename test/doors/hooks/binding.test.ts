@@ -65,7 +65,7 @@ eachPost('Bound sessions', (parley) => {
     await told('claude', 'SessionStart', { session_id }).toContain('BlueLake')
   })
 
-  verifies('waking.binding.codex', 'in both eras, at the mail door and the mailbox', async () => {
+  verifies('waking.binding.codex', 'in both eras, at the mail door, the mailbox and the hub', async () => {
     await start('GreenCastle')
     const named = { human_key: project, program: 'codex', model: 'y' }
     for (const [tool, args, name] of [
@@ -82,6 +82,9 @@ eachPost('Bound sessions', (parley) => {
     await call('whois', { project_key: project, agent_name: 'RedStone' }, { threadId })
     await callTool(`${parley().url}/agents/carl/mcp`, 'check_mail', {}, { meta: { threadId } })
     await told('codex', 'SessionStart', { session_id: threadId }).toContain('You are the agent carl')
+    const [atHub, of] = [newSession(), { to: 'carl', text: 'hello' }]
+    await callTool(`${parley().url}/hub/mcp?agent=hugo`, 'apm2.message.send', of, { meta: { threadId: atHub } })
+    await told('codex', 'SessionStart', { session_id: atHub }).toContain('You are the agent hugo')
     const waits = await ask(parley(), 'POST', '/hooks/wait?session=nobody&client=codex&seconds=0')
     expect([waits.status, waits.body.code ?? waits.body.error?.code]).toEqual([404, 'AGENT_NOT_FOUND'])
   })

@@ -97,13 +97,14 @@ export const messageTools = (hub: Hub) => [
       thread,
       message_id: id.optional().describe('Instead of to and text: a question you asked before.'),
       wait_seconds: waitSeconds.optional().describe('How long to wait; the server may cut it to its own limit.'),
+      ttl_seconds: ttlSeconds.optional().describe('Unread for so long, the question expires; you are told.'),
     }),
     output: askShape,
     effect: 'write',
     alwaysLoad: true,
     task: () => true,
     handOut: ({ reply }, context) => markGiven(hub, context, [reply]),
-    async run({ to, text, thread, message_id, wait_seconds }, context) {
+    async run({ to, text, thread, message_id, wait_seconds, ttl_seconds }, context) {
       const hubCaller = hubCallerOf(context)
       const patience = patienceOf(hub, context, wait_seconds === undefined ? hub.limits.waitMs : wait_seconds * 1000)
       if (message_id !== undefined && to === undefined && text === undefined && thread === undefined) {
@@ -115,7 +116,8 @@ export const messageTools = (hub: Hub) => [
         throw new HubError('INVALID_ARGUMENT', 'A question needs "to" and "text", or a "message_id" alone.', {
           hint: 'Pass to and text to ask; pass the message_id of a question you asked before to wait on.',
         })
-      const draft = { to: [addressOf(to)], text, thread: existing(thread), clientId: onceOf(context) }
+      const addressed = { to: [addressOf(to)], thread: existing(thread), clientId: onceOf(context) }
+      const draft = { ...addressed, text, ttlMs: toMs(ttl_seconds) }
       const { answers } = await writeAndAwait(hub, hubCaller, draft, patience)
       context.ifLost(answers.putBack)
       return toAnswer(answers)

@@ -125,6 +125,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         client_message_id: clientId.optional(),
         if_seen_through: id.optional(),
         wait_reply_seconds: waitSeconds.optional(),
+        ttl_seconds: ttlSeconds.optional(),
       })
       .check(checkRecipients),
     output: receiptShape.extend({ reply_to: z.int() }),
@@ -138,6 +139,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         subjectPrefix: message.subject_prefix.trim(),
         importance: message.importance,
         ackRequired: message.ack_required,
+        ttlMs: toMs(message.ttl_seconds),
         clientId: idOf(hub, message.client_message_id, seconds),
         seenThrough: message.if_seen_through,
         enclosing: { paths: message.attachment_paths, convert: message.convert_images },
