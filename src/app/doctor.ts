@@ -188,7 +188,7 @@ async function* database(config: Config): Check {
 
 async function inside(reader: Reader): Promise<Finding[]> {
   const findings = await schema(reader)
-  if ((await schemaState(reader, migrations)) !== 'current') return findings
+  if (!['current', 'ahead'].includes(await schemaState(reader, migrations))) return findings
   return [...findings, ...(await times(reader)), ...(await clientFindings(reader, systemClock.now()))]
 }
 
@@ -196,6 +196,14 @@ async function schema(reader: Reader): Promise<Finding[]> {
   switch (await schemaState(reader, migrations)) {
     case 'current':
       return [ok('migrations', 'up to date')]
+    case 'ahead':
+      return [
+        warning(
+          'migrations',
+          'The database is of a newer Parley, beside which this one can run for a while.',
+          'Update this Parley soon: docs/upgrading.md.',
+        ),
+      ]
     case 'behind':
       return [
         warning(

@@ -79,7 +79,12 @@ export const storeCommands: readonly PeoplesCommand[] = [
     says: 'bring the database up to date',
     load: async ({ config, screen }) => {
       const { migrateCommand } = await import('../doors/cli/operating/migrate.ts')
-      return migrateCommand(async (wish) => (await import('./open.ts')).migrateDatabase(config(), wish), screen)
+      const opening = () => import('./open.ts')
+      const migrating = {
+        bring: async (wish: { acceptLoss?: boolean }) => (await opening()).migrateDatabase(config(), wish),
+        plan: async () => (await opening()).planMigrations(config()),
+      }
+      return migrateCommand(migrating, screen)
     },
   },
 ]
