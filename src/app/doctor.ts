@@ -27,7 +27,10 @@ import { ChangesMissing, lossAt } from './loss.ts'
 import { port } from './port-check.ts'
 
 /** Each finding as it is made. Without settings there is nothing to look at but the runtime and git. */
-export async function* examine(readSettings: () => Settings): AsyncGenerator<Finding> {
+export async function* examine(
+  readSettings: () => Settings,
+  more: readonly ((config: Config) => Check)[] = [],
+): AsyncGenerator<Finding> {
   yield* runtime()
   yield* git()
   let settings: Settings
@@ -46,7 +49,7 @@ export async function* examine(readSettings: () => Settings): AsyncGenerator<Fin
   if (settings.warnings.length === 0) yield ok('settings', 'all of them can be used')
   const { config, sources } = settings
   const storage = storageOf(sources)
-  for (const check of [storage, modes, room, key, database, archive, port]) {
+  for (const check of [storage, modes, room, key, database, archive, port, ...more]) {
     try {
       yield* check(config)
     } catch (error) {

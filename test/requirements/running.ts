@@ -11,4 +11,11 @@ export const running = [
   { id: 'upgrade.plan.shown', spec: 'DECISIONS bus 1', says: '`migrate --plan` shows the SQL of each missing step, whether older nodes can run beside it, and changes nothing.' },
   { id: 'upgrade.stored.migrates', spec: 'DECISIONS bus 1', says: 'A stored database of each release is brought up to date on both engines, with every row.' },
   { id: 'upgrade.stored.unchanged', spec: 'DECISIONS bus 1', says: 'The SQL of a released migration never changes.' },
+  { id: 'cli.call.tool', spec: 'mail.md OpenCode', says: '`call` calls a tool of a running server with JSON, prints its result as JSON, and ends with 1 where it fails.' },
+  { id: 'cli.call.resource', spec: 'mail.md OpenCode', says: '`resource` prints a resource of a running server.' },
+  { id: 'cli.call.token', spec: 'mail.md OpenCode', says: 'A call carries the key or token that is kept for its server, and no other.' },
+  { id: 'cli.doctor.endpoints', spec: 'mail.md Development quick start', says: '`doctor --endpoints` asks every door of the running server.' },
+  { id: 'cli.doctor.guard', spec: 'mail.md Development quick start', says: '`doctor --guard` looks at the guard of a repository, and tells what it would say now.' },
+  { id: 'mail.guide.runs', spec: 'mail.md Client Integration Guide', says: 'The example clients follow the integration guide against a running server.' },
+  { id: 'deploy.capabilities.true', spec: 'mail.md Client Integration Guide', says: 'The template of capabilities names what the server gives at each URL.' },
 ] as const satisfies readonly Requirement[]
