@@ -18,7 +18,11 @@ verifies('deploy.capabilities.true', 'each profile has the capabilities that its
   const { profiles } = JSON.parse(readFileSync(file, 'utf8')) as { profiles: Profile[] }
   expect(profiles.map(({ name }) => name)).toEqual(['all', 'core', 'macros'])
   const server = await serveHere()
-  await plainMail(server).call('register_agent', { project_key: '/srv/shop', name: 'BlueLake' }).catch(() => {})
+  await plainMail(server)
+    .call('register_agent', { project_key: '/srv/shop', name: 'BlueLake' })
+    .catch(() => {})
   for (const { path, capabilities } of profiles)
-    expect(await plainMail(server, path).read('resource://tooling/capabilities/BlueLake')).toMatchObject({ capabilities })
+    expect(await plainMail(server, path).read('resource://tooling/capabilities/BlueLake')).toMatchObject({
+      capabilities,
+    })
 })
