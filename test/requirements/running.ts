@@ -18,4 +18,8 @@ export const running = [
   { id: 'cli.doctor.guard', spec: 'mail.md Development quick start', says: '`doctor --guard` looks at the guard of a repository, and tells what it would say now.' },
   { id: 'mail.guide.runs', spec: 'mail.md Client Integration Guide', says: 'The example clients follow the integration guide against a running server.' },
   { id: 'deploy.capabilities.true', spec: 'mail.md Client Integration Guide', says: 'The template of capabilities names what the server gives at each URL.' },
+  { id: 'serve.socket.credentials', spec: 'DESIGN Callers', says: 'On a Unix socket, open to its group alone, every caller needs credentials; one that a killed server left is taken over.' },
+  { id: 'serve.socket.activated', spec: 'DESIGN Interface', says: 'A server listens on the socket that systemd has opened, on any Node, and during a restart connections wait.' },
+  { id: 'serve.tls.renewed', spec: 'DESIGN Interface', says: 'With a certificate it serves HTTPS, and reads the certificate again on SIGHUP; one that cannot be used changes nothing.' },
+  { id: 'serve.notify.told', spec: 'DESIGN Interface', says: 'systemd is told when the server is ready, and when it stops.' },
 ] as const satisfies readonly Requirement[]
