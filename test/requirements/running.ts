@@ -22,4 +22,5 @@ export const running = [
   { id: 'serve.socket.activated', spec: 'DESIGN Interface', says: 'A server listens on the socket that systemd has opened, on any Node, and during a restart connections wait.' },
   { id: 'serve.tls.renewed', spec: 'DESIGN Interface', says: 'With a certificate it serves HTTPS, and reads the certificate again on SIGHUP; one that cannot be used changes nothing.' },
   { id: 'serve.notify.told', spec: 'DESIGN Interface', says: 'systemd is told when the server is ready, and when it stops.' },
+  { id: 'release.lock.checked', spec: 'DESIGN The stack', says: 'The check of the lock file finds a package without a hash, with another licence, a script of its own, or a host.' },
 ] as const satisfies readonly Requirement[]
