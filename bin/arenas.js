@@ -11,6 +11,8 @@ export const fewArenas = { MALLOC_ARENA_MAX: '2' }
 export function restartWithFewArenas() {
   const { platform, env, execPath, execArgv, argv, channel, execve } = process
   if (platform !== 'linux' || env.MALLOC_ARENA_MAX !== undefined || channel || execve === undefined) return
+  // Node keeps other descriptors than the first three from the program that follows: a socket of systemd would be lost.
+  if (env.LISTEN_FDS !== undefined) return
   try {
     // A Node that was removed since it began cannot be begun again, and a failed try would end this process.
     accessSync(execPath, constants.X_OK)

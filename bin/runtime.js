@@ -34,8 +34,10 @@ export async function onNode24(start) {
     // Loaded only now: a start on Node 24 has no need of it, and a Node before 20 may not understand it.
     const { ensureRuntime } = await import('./download.js')
     const { run, endAs } = await import('./child.js')
+    // Sockets that systemd has opened are descriptors from 3 on, and stay where they are.
+    const sockets = Array.from({ length: Number(process.env.LISTEN_FDS ?? 0) }, (_, at) => 3 + at)
     const options = {
-      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+      stdio: ['inherit', 'inherit', 'inherit', ...sockets, 'ipc'],
       env: { ...fewArenas, ...process.env, [launched]: '1' },
     }
     endAs(await run(await ensureRuntime(), process.argv.slice(1), options))

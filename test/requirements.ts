@@ -25,6 +25,7 @@ import { pages } from './requirements/pages.ts'
 import { people } from './requirements/people.ts'
 import { post } from './requirements/post.ts'
 import { projects } from './requirements/projects.ts'
+import { running } from './requirements/running.ts'
 import { scenarios } from './requirements/scenarios.ts'
 import { settings } from './requirements/settings.ts'
 import { signIn } from './requirements/sign-in.ts'
@@ -325,6 +326,7 @@ export const requirements = [
   ...asking,
   ...housekeeping,
   ...operations,
+  ...running,
   ...steering,
   ...people,
   ...projects,

@@ -17,7 +17,11 @@ interface Ready {
 }
 
 export function banner(ready: Ready): string {
-  const { version, url: here, publicUrl, mailPath, storage, tokenNeeded, unguarded, nameless } = ready
+  const { version, publicUrl, mailPath, storage, tokenNeeded, unguarded, nameless } = ready
+  // No client reaches a Unix socket by a URL: they come by the proxy before it.
+  const here = ready.url.startsWith('unix:')
+    ? (publicUrl ?? `unix:${decodeURIComponent(new URL(ready.url).hostname)}`)
+    : ready.url
   const url = publicUrl ?? here
   // The shell fills the token in: we never print it.
   const header = tokenNeeded ? ' --header "Authorization: Bearer $HTTP_BEARER_TOKEN"' : ''

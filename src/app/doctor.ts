@@ -27,7 +27,10 @@ import { ChangesMissing, lossAt } from './loss.ts'
 import { port } from './port-check.ts'
 
 /** Each finding as it is made. Without settings there is nothing to look at but the runtime and git. */
-export async function* examine(readSettings: () => Settings): AsyncGenerator<Finding> {
+export async function* examine(
+  readSettings: () => Settings,
+  more: readonly ((config: Config) => Check)[] = [],
+): AsyncGenerator<Finding> {
   yield* runtime()
   yield* git()
   let settings: Settings
@@ -46,7 +49,7 @@ export async function* examine(readSettings: () => Settings): AsyncGenerator<Fin
   if (settings.warnings.length === 0) yield ok('settings', 'all of them can be used')
   const { config, sources } = settings
   const storage = storageOf(sources)
-  for (const check of [storage, modes, room, key, database, archive, port]) {
+  for (const check of [storage, modes, room, key, database, archive, port, ...more]) {
     try {
       yield* check(config)
     } catch (error) {
@@ -188,7 +191,7 @@ async function* database(config: Config): Check {
 
 async function inside(reader: Reader): Promise<Finding[]> {
   const findings = await schema(reader)
-  if ((await schemaState(reader, migrations)) !== 'current') return findings
+  if (!['current', 'ahead'].includes(await schemaState(reader, migrations))) return findings
   return [...findings, ...(await times(reader)), ...(await clientFindings(reader, systemClock.now()))]
 }
 
@@ -196,6 +199,14 @@ async function schema(reader: Reader): Promise<Finding[]> {
   switch (await schemaState(reader, migrations)) {
     case 'current':
       return [ok('migrations', 'up to date')]
+    case 'ahead':
+      return [
+        warning(
+          'migrations',
+          'The database is of a newer Parley, beside which this one can run for a while.',
+          'Update this Parley soon: docs/upgrading.md.',
+        ),
+      ]
     case 'behind':
       return [
         warning(

@@ -18,7 +18,8 @@ export function guardInstallation(config: Config, url = serverUrl(config)): Inst
     script: fileURLToPath(new URL('../../bin/guard.js', import.meta.url)),
     storage_root: config.STORAGE_ROOT,
     ...(place.dialect === 'sqlite' && { database: place.file }),
-    ...(url !== undefined && { server: `${url}${config.HTTP_PATH}` }),
+    // The hook asks over HTTP alone.
+    ...(url?.startsWith('http') && { server: `${url}${config.HTTP_PATH}` }),
   }
 }
 

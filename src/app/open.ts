@@ -13,10 +13,11 @@ import { storeId } from '../core/hub/public-ids.ts'
 import { rankBy } from '../core/messages/groups.ts'
 import { freeFirst } from '../core/presence/free-first.ts'
 import { echoing } from '../db/echo.ts'
-import { migrate, schemaState } from '../db/migrate.ts'
+import { migrate, missingFrom, refuse, schemaState } from '../db/migrate.ts'
 import { migrations } from '../db/migrations/all.ts'
 import { openDb } from '../db/open.ts'
-import type { Db } from '../db/port.ts'
+import type { Db, Reader } from '../db/port.ts'
+import { lookInto } from '../db/sqlite/look.ts'
 import { parseDatabaseUrl } from '../db/url.ts'
 import type { Llm } from '../llm/llm.ts'
 import type { RemoteTools } from '../remote-tools/remote-tools.ts'
@@ -53,7 +54,40 @@ export async function migrateDatabase(config: Config, options: LossOptions = {})
   if (!options.acceptLoss || lossAt(databaseUrl(config)) === undefined) needFile(config)
   const { db, applied } = await openMigrated(config, options)
   await db.close()
-  return { database: placeName(config), applied: applied.map(({ id, name }) => ({ id, name })) }
+  return { database: placeName(config), applied }
+}
+
+/** The steps that the database lacks, as `migrate` would apply them; opens nothing for writing. */
+export async function planMigrations(config: Config) {
+  needFile(config)
+  const place = parseDatabaseUrl(databaseUrl(config))
+  const plan = async (db: Reader) => {
+    const state = await schemaState(db, migrations)
+    refuse(state)
+    const missing = state === 'empty' ? migrations : await missingFrom(db, migrations)
+    return missing.map(({ id, name, up, finish, besideFrom }) => ({
+      id,
+      name,
+      beside_from: besideFrom ?? null,
+      sql: up(db.dialect, systemClock.now()),
+      program: finish !== undefined,
+    }))
+  }
+  try {
+    const steps = place.dialect === 'sqlite' ? await lookInto(place.file, plan) : await atServer(place.url, plan)
+    return { database: placeName(config), steps }
+  } catch (error) {
+    throw nameDatabase(error, config)
+  }
+}
+
+async function atServer<T>(url: string, work: (db: Reader) => Promise<T>): Promise<T> {
+  const db = await openDb(url)
+  try {
+    return await work(db)
+  } finally {
+    await db.close()
+  }
 }
 
 async function openMigrated(config: Config, { made = true, ...options }: LossOptions & { made?: boolean } = {}) {

@@ -9,24 +9,25 @@ import type { Config } from '../settings/all.ts'
 import { findMeta } from '../store/meta.ts'
 import { databaseUrl, storageName } from './database-place.ts'
 import { type Check, fault, ok, warning } from './findings.ts'
+import { healthOf, noAnswer } from './health.ts'
 import { markOf, warnOfOtherStore } from './other-store.ts'
 import { serverUrl } from './running.ts'
 
 export async function* port(config: Config): Check {
-  const { HTTP_HOST, HTTP_PORT } = config
-  const where = `${HTTP_HOST}:${HTTP_PORT}`
-  const code = await listenOnce(HTTP_HOST, HTTP_PORT)
+  const { HTTP_HOST, HTTP_PORT, HTTP_SOCKET } = config
+  const where = HTTP_SOCKET ?? `${HTTP_HOST}:${HTTP_PORT}`
+  const code =
+    HTTP_SOCKET === undefined
+      ? await listenOnce(HTTP_HOST, HTTP_PORT)
+      : existsSync(HTTP_SOCKET)
+        ? 'EADDRINUSE'
+        : undefined
   if (code === undefined) return yield ok('port', `${where} is free`)
   const other = 'Choose another address with HTTP_HOST and HTTP_PORT, or stop the other program.'
   if (code !== 'EADDRINUSE') return yield fault('port', `Nobody can listen on ${where}: ${code}.`, other)
-  const host =
-    HTTP_HOST === '0.0.0.0' || HTTP_HOST === '::' ? '127.0.0.1' : HTTP_HOST.includes(':') ? `[${HTTP_HOST}]` : HTTP_HOST
-  const answer = await fetch(`http://${host}:${HTTP_PORT}/health/readiness`, {
-    signal: AbortSignal.timeout(3000),
-  }).catch(() => undefined)
-  const status = (await answer?.json().catch(() => undefined)) as { status?: unknown } | undefined
-  if (status?.status === undefined) yield fault('port', `Another program listens on ${where}.`, other)
-  else if (answer?.ok) yield* served(config, where)
+  const { ready, status } = await healthOf(config)
+  if (status === noAnswer) yield fault('port', `Another program listens on ${where}.`, other)
+  else if (ready) yield* served(config, where)
   else yield fault('port', `The Parley on ${where} is not ready.`, 'Its log has the cause.')
 }
 

@@ -1,9 +1,9 @@
 /** `parley serve`: settings → database → hub → doors → listening, and the way back when it is told to stop. */
 import { mkdirSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
+import type { Server as TlsServer } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import { systemClock } from '../base/clock.ts'
-import { HubError } from '../base/errors.ts'
 import { giveBackAtRest } from '../base/heap.ts'
 import type { Log } from '../base/log.ts'
 import { collectProcessMetrics } from '../base/process-metrics.ts'
@@ -26,7 +26,6 @@ import { countWaiters, onClose } from '../core/hub/hub.ts'
 import { refusingDb } from '../db/refusing.ts'
 import { busDoor } from '../doors/bus/door.ts'
 import { busPath, busScope } from '../doors/bus/holder.ts'
-import type { Streams } from '../doors/cli/terminal/screen.ts'
 import { mountHooks } from '../doors/hooks/door.ts'
 import { createApp, listen } from '../doors/http/app.ts'
 import { boundConnections, stopListening } from '../doors/http/connections.ts'
@@ -53,10 +52,21 @@ import type { Settings } from '../settings/read.ts'
 import { type Archiving, startArchiving } from './archiving.ts'
 import { startBackground } from './background.ts'
 import { banner, notReady } from './banner.ts'
+import type { Surroundings } from './command-parts.ts'
 import { databaseName, storageName } from './database-place.ts'
 import { guardInstallation } from './guard-steering.ts'
+import {
+  activatedSocket,
+  clearSocket,
+  explainListen,
+  openToGroup,
+  placeOf,
+  readCertificate,
+  urlOf,
+} from './listening.ts'
 import { llmOf } from './llm.ts'
 import { ChangesMissing } from './loss.ts'
+import { notifySystemd } from './notify.ts'
 import { openDatabase, openLog, openOn, storeMark } from './open.ts'
 import { openRemoteToolsOf } from './remote-tools.ts'
 import { noteRunning } from './running.ts'
@@ -75,7 +85,7 @@ const lateMs = 1000
 
 export async function serve(
   { config, warnings }: Settings,
-  { stdout, stderr }: Pick<Streams, 'stdout' | 'stderr'>,
+  { stdout, stderr, env }: Pick<Surroundings, 'stdout' | 'stderr' | 'env'>,
   { acceptLoss = false }: { acceptLoss?: boolean | undefined } = {},
 ): Promise<void> {
   // The reader of the log may be gone (`| tee`, and Ctrl-C): no reason to fall over.
@@ -84,15 +94,37 @@ export async function serve(
   for (const warning of warnings) log.warn(warning)
   // One call or one connection has failed, and nobody asked how: no reason to end all the others.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'a failure that nobody waited for'))
-  const server = await startServer(config, log, { acceptLoss })
+  const fd = activatedSocket(env, process)
+  const server = await startServer(config, log, { acceptLoss, fd })
   giveBackAtRest(systemClock)
-  stopOnSignal(server, { drainMs: config.DRAIN_SECONDS * 1000, log })
+  stopOnSignal(server, { drainMs: config.DRAIN_SECONDS * 1000, log, told: () => notifySystemd(env, '--stopping', log) })
+  if (config.HTTP_TLS_CERT !== undefined) renewOnSignal(server, log)
   noteRunning(config.STORAGE_ROOT, { url: server.url, version, started: new Date(systemClock.now()).toISOString() })
   stdout.write(`${server.missing === undefined ? banner({ version, ...server }) : notReady({ version, ...server })}\n`)
+  notifySystemd(env, '--ready', log)
+}
+
+/** A file that cannot be used leaves the certificate that is in use. */
+function renewOnSignal(server: { renewCertificate(): void }, log: Log): void {
+  process.on('SIGHUP', () => {
+    try {
+      server.renewCertificate()
+      log.info('the certificate was read again')
+    } catch (error) {
+      log.error({ err: error }, 'the certificate was not read again; the old one stays in use')
+    }
+  })
+}
+
+interface Starting {
+  readonly acceptLoss?: boolean
+  /** The socket that systemd has opened. */
+  readonly fd?: number | undefined
 }
 
 /** Everything of a server but the process around it. */
-export async function startServer(config: Config, log: Log, { acceptLoss = false } = {}) {
+export async function startServer(config: Config, log: Log, { acceptLoss = false, fd }: Starting = {}) {
+  const certificate = readCertificate(config)
   mkdirSync(config.STORAGE_ROOT, { recursive: true, mode: 0o700 })
   const secret = config.SECRET_KEY ?? keepSecret(config.STORAGE_ROOT, log)
   const remoteTools = await openRemoteToolsOf(config, log)
@@ -163,6 +195,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
       clock,
       log,
       requestsShown: config.HTTP_REQUEST_LOG_ENABLED,
+      tls: certificate,
       metrics,
       ready: () => hub.ready(),
       stopping: () => draining,
@@ -192,13 +225,16 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
       timeoutMs: config.WS_PING_TIMEOUT * 1000,
     })
     mountDoor(app, { engine, path: hubPath, door: hubDoor(hub), scope: hubScope })
-    await listen(app, { host: config.HTTP_HOST, port: config.HTTP_PORT }).catch(explainListen(config))
+    const { HTTP_SOCKET: socket } = config
+    if (socket !== undefined) await clearSocket(socket)
+    await listen(app, placeOf(config, fd)).catch(explainListen(config))
+    if (socket !== undefined && fd === undefined) openToGroup(socket)
     const others = missing === undefined ? startBackground(hub, config) : []
     if (missing === undefined && config.ARCHIVE_ENABLED) archiving = startArchiving(hub, config)
     const endSnapshots = config.TOOL_METRICS_EMIT_ENABLED
       ? emitUsage(usage, { clock, log, ms: config.TOOL_METRICS_EMIT_INTERVAL_SECONDS * 1000 })
       : () => {}
-    const url = urlOf(app.server.address() as AddressInfo)
+    const url = urlOf(app.server.address(), certificate && 'https')
     const localIsFree = config.HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED && isLoopback(new URL(url).hostname)
     return {
       url,
@@ -209,6 +245,11 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
       unguarded: config.HTTP_BEARER_TOKEN === undefined && !isLoopback(config.HTTP_HOST),
       nameless: config.HTTP_PUBLIC_URL === undefined && !isLoopback(config.HTTP_HOST),
       missing,
+      /** Reads the certificate again; connections that are open keep the old one. */
+      renewCertificate() {
+        const renewed = readCertificate(config)
+        if (renewed !== undefined) (app.server as unknown as TlsServer).setSecureContext(renewed)
+      },
       /** From now on balancers learn at /health/readiness to send nothing more; requests that still come are served, and end their connection. */
       drain() {
         draining = true
@@ -249,31 +290,8 @@ const about = (config: Config, { server }: Pick<FastifyInstance, 'server'>, usag
   },
   databaseUrl: databaseName(config),
   usage,
-  guards: () => guardInstallation(config, urlOf(server.address() as AddressInfo)),
+  guards: () =>
+    guardInstallation(config, urlOf(server.address(), config.HTTP_TLS_CERT === undefined ? 'http' : 'https')),
 })
-
-/** An address that is not available is the commonest fault of a start: the error names it and the next step. */
-const explainListen =
-  ({ HTTP_HOST, HTTP_PORT }: Config) =>
-  (error: NodeJS.ErrnoException): never => {
-    const reasons: Record<string, string> = {
-      EADDRINUSE: 'another program listens there',
-      EACCES: 'this user may not listen there',
-      EADDRNOTAVAIL: 'this machine has no such address',
-      ENOTFOUND: 'there is no such host',
-      EAI_AGAIN: 'the host name cannot be looked up',
-    }
-    const reason = reasons[error.code ?? '']
-    if (reason === undefined) throw error
-    throw new HubError('INVALID_ARGUMENT', `Parley cannot listen on ${HTTP_HOST}:${HTTP_PORT}: ${reason}.`, {
-      hint: 'Choose another address with --host and --port (HTTP_HOST, HTTP_PORT), or stop the other program.',
-      cause: error,
-    })
-  }
-
-function urlOf({ address, family, port }: AddressInfo): string {
-  const everywhere = address === '0.0.0.0' || address === '::'
-  return `http://${everywhere ? '127.0.0.1' : family === 'IPv6' ? `[${address}]` : address}:${port}`
-}
 
 const isLoopback = (host: string): boolean => /^(localhost|\[?::1\]?|127\..*)$/i.test(host)

@@ -10,13 +10,21 @@ interface Stopping {
   stop(): Promise<void>
 }
 
+interface StoppingOptions {
+  readonly drainMs: number
+  readonly log: Log
+  /** Called at the first signal. */
+  told(): void
+}
+
 /** Calls left after the promised time are cut off. */
-export function stopOnSignal(server: Stopping, { drainMs, log }: { drainMs: number; log: Log }): void {
+export function stopOnSignal(server: Stopping, { drainMs, log, told }: StoppingOptions): void {
   let stopping = false
   const onSignal = (signal: NodeJS.Signals) => {
     if (stopping) process.exit(1)
     stopping = true
     log.info({ signal }, 'stopping')
+    told()
     if (drainMs === 0) return stop()
     server.drain()
     systemClock.after(drainMs, stop)

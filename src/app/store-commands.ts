@@ -58,10 +58,43 @@ export const storeCommands: readonly PeoplesCommand[] = [
   {
     name: 'doctor',
     says: 'look for faults of this installation',
-    load: async ({ settings, screen }) => {
+    load: async ({ settings, config, around, screen }) => {
       const { doctorCommand } = await import('../doors/cli/operating/doctor.ts')
       const { examine } = await import('./doctor.ts')
-      return doctorCommand(() => examine(settings), screen)
+      const { endpoints } = await import('./doctor-endpoints.ts')
+      const { guardOf } = await import('./doctor-guard.ts')
+      return doctorCommand(
+        ({ endpoints: doors = false, guard: repository }) =>
+          examine(settings, [
+            ...(doors ? [() => endpoints(config(), around.env)] : []),
+            ...(repository === undefined ? [] : [() => guardOf(config(), repository, around.env)]),
+          ]),
+        screen,
+      )
+    },
+  },
+  {
+    name: 'call',
+    says: 'call a tool of a running server, for scripts',
+    load: async ({ config, around, screen }) => {
+      const { callCommand } = await import('../doors/cli/serving/call.ts')
+      const { serverCalls } = await import('./server-calls.ts')
+      return callCommand(
+        serverCalls(() => ({ config: config(), env: around.env })),
+        screen,
+      )
+    },
+  },
+  {
+    name: 'resource',
+    says: 'read a resource of a running server, for scripts',
+    load: async ({ config, around, screen }) => {
+      const { resourceCommand } = await import('../doors/cli/serving/call.ts')
+      const { serverCalls } = await import('./server-calls.ts')
+      return resourceCommand(
+        serverCalls(() => ({ config: config(), env: around.env })),
+        screen,
+      )
     },
   },
   {
@@ -79,7 +112,12 @@ export const storeCommands: readonly PeoplesCommand[] = [
     says: 'bring the database up to date',
     load: async ({ config, screen }) => {
       const { migrateCommand } = await import('../doors/cli/operating/migrate.ts')
-      return migrateCommand(async (wish) => (await import('./open.ts')).migrateDatabase(config(), wish), screen)
+      const opening = () => import('./open.ts')
+      const migrating = {
+        bring: async (wish: { acceptLoss?: boolean }) => (await opening()).migrateDatabase(config(), wish),
+        plan: async () => (await opening()).planMigrations(config()),
+      }
+      return migrateCommand(migrating, screen)
     },
   },
 ]

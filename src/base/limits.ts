@@ -29,7 +29,7 @@ export const limits = {
   imageSide: 16_383,
   /** Bytes of an SVG. */
   svgBytes: MiB,
-  /** Bytes of the largest image that stands in the message itself, and characters of all of them as data URIs. */
+  /** Bytes of the largest image that stands in the message itself, unless INLINE_IMAGE_MAX_BYTES is higher, and characters of all of them as data URIs. */
   inlineImageBytes: 256 * 1024,
   inlineLength: 512 * 1024,
   /** Characters of the data URIs in an answer with bodies, and in a receipt or on a page. */

@@ -125,6 +125,10 @@ export function isPostgresRace(error: unknown): boolean {
   return code !== undefined && postgresRaces.has(code)
 }
 
+/** Another node has changed the table under a statement that this connection keeps prepared: nothing ran, a new connection will do. */
+export const isPostgresStale = (error: unknown): boolean =>
+  postgresCode(error) === '0A000' && (error as { routine?: unknown }).routine === 'RevalidateCachedQuery'
+
 /** `pg` gives a silent server, a lost connection and a full pool no code. */
 const silent = 'Query read timeout'
 const exhausted = 'timeout exceeded when trying to connect'

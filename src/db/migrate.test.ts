@@ -52,12 +52,62 @@ eachEngine('A database', (open, dialect) => {
       expect(await db.all(sql`SELECT ms FROM limits`)).toEqual([{ ms: '0' }])
     })
 
-  test('stays as it was if a migration fails', async () => {
+  const broken: Migration = { id: 3, name: 'broken', up: () => ['CREATE TABLE half (n BIGINT)', 'CREATE TABEL half'] }
+
+  test('stays empty if a migration of the first set-up fails', async () => {
     const db = await (await open({ empty: true })).connect()
-    const broken: Migration = { id: 2, name: 'broken', up: () => ['CREATE TABLE half (n BIGINT)', 'CREATE TABEL half'] }
-    await expect(migrate(db, [...steps.slice(0, 1), broken], clock)).rejects.toThrow(/syntax error/)
+    await expect(migrate(db, [...steps, broken], clock)).rejects.toThrow(/syntax error/)
     expect(await tablesOf(db)).toEqual([])
   })
+
+  verifies('upgrade.steps.own', 'keeps the steps before the one that fails, and nothing of that one', async () => {
+    const db = await (await open({ empty: true })).connect()
+    await migrate(db, steps.slice(0, 1), clock)
+    await expect(migrate(db, [...steps, broken], clock)).rejects.toThrow(/syntax error/)
+    expect(await applied(db)).toEqual(rows(steps))
+    expect(await tablesOf(db)).toEqual(['guests', 'parley_migrations', 'rooms'])
+    const mended: Migration = { ...broken, up: () => ['CREATE TABLE half (n BIGINT)'] }
+    expect(await migrate(db, [...steps, mended], clock)).toEqual([{ id: 3, name: 'broken', ms: 0 }])
+  })
+
+  const upTo = (id: number): readonly Migration[] => migrations.filter((one) => one.id <= id)
+  const last = Math.max(...migrations.map(({ id }) => id))
+  const more = (id: number, besideFrom?: number): Migration => ({
+    id,
+    name: `more_${id}`,
+    up: () => [`CREATE TABLE more_${id} (n BIGINT)`],
+    ...(besideFrom !== undefined && { besideFrom }),
+  })
+
+  verifies(
+    'upgrade.beside.runs',
+    'that is newer is used if each newer migration lets this program run beside it',
+    async () => {
+      const db = await (await open()).connect()
+      const expand = more(last + 1, last)
+      const contract = more(last + 2, last + 1)
+      await migrate(db, [...migrations, expand], clock)
+      expect(await schemaState(db, migrations)).toBe('ahead')
+      expect(await migrate(db, migrations, clock)).toEqual([])
+
+      await migrate(db, [...migrations, expand, contract], clock)
+      expect(await schemaState(db, [...migrations, expand])).toBe('ahead')
+      expect(await schemaState(db, migrations)).toBe('newer')
+      await expect(migrate(db, migrations, clock)).rejects.toMatchObject({ code: 'DB_SCHEMA_MISMATCH' })
+    },
+  )
+
+  verifies(
+    'upgrade.beside.refuses',
+    'that is newer by a migration that says nothing of older nodes is refused',
+    async () => {
+      const db = await (await open()).connect()
+      await migrate(db, [...migrations, more(last + 1)], clock)
+      expect(await schemaState(db, migrations)).toBe('newer')
+      await expect(migrate(db, migrations, clock)).rejects.toMatchObject({ code: 'DB_SCHEMA_MISMATCH' })
+      expect(await schemaState(db, upTo(last - 1))).toBe('newer')
+    },
+  )
 
   test('that a newer Parley made is refused and stays as it was', async () => {
     const database = await open({ empty: true })
@@ -93,6 +143,8 @@ eachEngine('A database', (open, dialect) => {
   })
 })
 
-test('Migrations are numbered from 1, without gaps', () => {
-  expect(migrations.map(({ id }) => id)).toEqual(migrations.map((_, index) => index + 1))
+test('Migrations are in the order of their numbers, from 1 on, each once', () => {
+  const ids = migrations.map(({ id }) => id)
+  expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b))
+  expect(ids[0]).toBe(1)
 })

@@ -12,8 +12,8 @@ export const attachmentSettings = {
   CONVERT_IMAGES: flag(true).says(
     'Whether images of a message are converted to WebP when the message does not say. An image that is not converted is stored as it is.',
   ),
-  INLINE_IMAGE_MAX_BYTES: number(65536, { min: 0, max: limits.inlineImageBytes }).says(
-    'Bytes from which a converted image is stored as a file; smaller images stay in the message itself, as data URIs. 0 stores all of them as files.',
+  INLINE_IMAGE_MAX_BYTES: number(65536, { min: 0, max: limits.attachmentBytes }).says(
+    'Bytes from which a converted image is stored as a file; smaller images stay in the message itself, as data URIs, as far as it has room for them. 0 stores all of them as files.',
   ),
   KEEP_ORIGINAL_IMAGES: flag(false).says(
     'Whether the original of an image that was converted to WebP is stored too, in `attachments/originals/`.',

@@ -11,6 +11,18 @@ export const httpSettings = {
     'Address that the HTTP server listens on. Set HTTP_BEARER_TOKEN too if it is not a loopback address.',
   ),
   HTTP_PORT: number(8765, { min: 0, max: 65535 }).says('Port that the HTTP server listens on; 0 takes any free one.'),
+  HTTP_SOCKET: parsed('', (raw) => {
+    if (raw === '') return undefined
+    if (!raw.startsWith('/') || Buffer.byteLength(raw) > 107)
+      throw new Error('must be an absolute path of at most 107 bytes')
+    return raw
+  }).says(
+    'Path of a Unix socket to listen on, in place of HTTP_HOST and HTTP_PORT. Its owner and its group may connect; all of them need credentials.',
+  ),
+  HTTP_TLS_CERT: optional().says(
+    'File of the certificate, with its chain, to serve HTTPS without a proxy; read again on SIGHUP. Needs HTTP_TLS_KEY.',
+  ),
+  HTTP_TLS_KEY: optional().says('File of the private key of HTTP_TLS_CERT; read again on SIGHUP.'),
   HTTP_PATH: parsed('/mcp/', (raw) => {
     // A segment that begins with a dot is never asked for (`..`), or belongs to others (`.well-known`).
     if (raw.length > 200 || !/^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+\/?$/.test(raw))

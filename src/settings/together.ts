@@ -7,6 +7,7 @@ export const faultsTogether = (config: Config): string[] => [
   ...faultsOfRedis(config),
   ...(config.HTTP_JWT_ENABLED ? faultsOfTokens(config) : []),
   ...faultsOfCors(config),
+  ...faultsOfTls(config),
 ]
 
 function* faultsOfRedis(config: Config): Generator<string> {
@@ -31,6 +32,13 @@ function* faultsOfTokens(config: Config): Generator<string> {
     yield `HTTP_JWT_ALGORITHMS must be among ${all.join(', ')} ${
       HTTP_JWT_JWKS_URL === undefined ? 'without' : 'with'
     } HTTP_JWT_JWKS_URL, not ${wrong.map((name) => JSON.stringify(name)).join(', ')}`
+}
+
+function* faultsOfTls({ HTTP_TLS_CERT, HTTP_TLS_KEY, HTTP_SOCKET }: Config): Generator<string> {
+  if ((HTTP_TLS_CERT === undefined) !== (HTTP_TLS_KEY === undefined))
+    yield 'HTTP_TLS_CERT and HTTP_TLS_KEY must be set both, or neither'
+  if (HTTP_TLS_CERT !== undefined && HTTP_SOCKET !== undefined)
+    yield 'HTTP_TLS_CERT is for a port: a Unix socket (HTTP_SOCKET) is not encrypted'
 }
 
 function* faultsOfCors({ HTTP_CORS_ENABLED, HTTP_CORS_ORIGINS, HTTP_CORS_ALLOW_CREDENTIALS }: Config) {

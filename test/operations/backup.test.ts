@@ -131,6 +131,18 @@ eachEngine('A backup', (open, dialect) => {
     expect(agents.map(({ name }) => name)).toEqual(['alice', 'bob', 'GreenCastle', 'BlueLake', 'RedStone'])
   })
 
+  verifies('upgrade.beside.backup', 'is refused by a node that does not know all tables of the database', async () => {
+    const db = await (await open()).connect()
+    const last = Math.max(...migrations.map(({ id }) => id))
+    const next = { id: last + 1, name: 'next', up: () => ['CREATE TABLE songs (n BIGINT)'], besideFrom: last }
+    await migrate(db, [...migrations, next], systemClock)
+    const hub = await openTestHub(db)
+    const archives = join(await temporaryFolder(), 'projects')
+    const made = backUp(hub, operator, { archives, parley: '0.0.1', write: async () => {} })
+    await expect(made).rejects.toMatchObject({ code: 'DB_SCHEMA_MISMATCH' })
+    await hub.close()
+  })
+
   verifies('cli.restore.older', 'of an older Parley gets the tables of today', async () => {
     const [old, to] = [await open({ empty: true }), await open({ empty: true })]
     const db = await old.connect()

@@ -169,7 +169,13 @@ const planted: Record<
     check: 'migrations',
     status: 'fault',
     says: /newer/,
-    plant: async (storage) => execute(storage, "INSERT INTO parley_migrations VALUES (9999, 'x', 0)"),
+    plant: async (storage) => execute(storage, "INSERT INTO parley_migrations VALUES (9999, 'x', 0, NULL)"),
+  },
+  'a database of the next Parley': {
+    check: 'migrations',
+    status: 'warning',
+    says: /newer Parley, beside which/,
+    plant: async (storage) => execute(storage, "INSERT INTO parley_migrations VALUES (9999, 'x', 0, 1)"),
   },
   'a clock that is behind': {
     check: 'clock',

@@ -9,7 +9,7 @@ import { mailbox, serveHere, startParley, temporaryFolder } from '../support/par
 import { verifies } from '../support/verifies.ts'
 
 const table = 'CREATE TABLE parley_migrations (id INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)'
-const future = "INSERT INTO parley_migrations VALUES (9999, 'from the future', 0)"
+const future = "INSERT INTO parley_migrations (id, name, applied_at) VALUES (9999, 'from the future', 0)"
 /** How every Parley marks its files ("Parl"). */
 const mark = 'PRAGMA application_id = 0x5061726c'
 

@@ -4,12 +4,15 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { pack } from 'tar-stream'
 import { projectFolders } from '../../archive/archive.ts'
+import { HubError } from '../../base/errors.ts'
 import { engineOf } from '../../db/dialect.ts'
+import { migrations } from '../../db/migrations/all.ts'
 import type { Reader } from '../../db/port.ts'
 import {
   columnsOf,
   countRows,
   keptTables,
+  leftOut,
   listLastIds,
   listMigrationIds,
   listRowsAfter,
@@ -60,6 +63,7 @@ export async function backUp(hub: Hub, caller: Caller, to: BackingUp): Promise<M
   return snapshot(hub, async (db) => {
     const there = new Set(await listTables(db))
     const tables = keptTables.filter(({ name }) => there.has(name))
+    await needAllTables(db, there)
     const counts: Record<string, number> = {}
     for (const { name } of tables) counts[name] = await countRows(db, name)
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
@@ -84,6 +88,21 @@ export async function backUp(hub: Hub, caller: Caller, to: BackingUp): Promise<M
     await tar.end()
     return manifest
   })
+}
+
+/** A node may run on a newer schema; a backup without the tables of that would look whole, and not be (upgrade.beside.backup). */
+async function needAllTables(db: Reader, there: ReadonlySet<string>): Promise<void> {
+  const ids = new Set(migrations.map(({ id }) => id))
+  if ((await listMigrationIds(db)).every((id) => ids.has(id))) return
+  const unknown = [...there].filter((name) => !leftOut(name) && !keptTables.some((table) => table.name === name))
+  if (unknown.length === 0) return
+  throw new HubError(
+    'DB_SCHEMA_MISMATCH',
+    'The database has tables of a newer Parley, which this one cannot back up.',
+    {
+      hint: 'Make the backup with the newer Parley.',
+    },
+  )
 }
 
 /** A line with the columns, then a line for each row. */

@@ -51,6 +51,7 @@ eachEngine('The retention report', (open) => {
     clock.advance(181 * day)
     await mail(hub, '/srv/code/backend', ['bob'])
     await mail(hub, '/srv/code/frontend', ['dave'], 'eve')
+    await hub[inside].db.tx((tx) => tx.all(sql`UPDATE projects SET attachment_bytes = 5 WHERE slug LIKE 'frontend-%'`))
     await run(hub, clock, report({ inboxLimit: 4 }))
     expect(reports()).toMatchObject([
       { level: 30, project: 'commons', agents: 0, messages: 0, old_messages: 0, unread: 0, largest_inbox: null },
@@ -62,11 +63,12 @@ eachEngine('The retention report', (open) => {
         old_messages: 3,
         max_age_days: 180,
         unread: 6,
+        attachment_bytes: 0,
         largest_inbox: { agent: 'bob', messages: 4 },
         inbox_limit: 4,
         full_inboxes: 1,
       },
-      { level: 30, project: expect.stringMatching(/^frontend-/), messages: 1, old_messages: 0, full_inboxes: 0 },
+      { level: 30, project: expect.stringMatching(/^frontend-/), messages: 1, old_messages: 0, full_inboxes: 0, attachment_bytes: 5 },
     ])
     const [count] = await hub[inside].db.all<{ count: number }>(sql`SELECT COUNT(*) AS count FROM messages`)
     expect(Number(count?.count)).toBe(5)

@@ -6,6 +6,7 @@ import {
   type InboxOwnerRow,
   listInboxOwners,
 } from '../../store/mail/retention.ts'
+import { findAttachmentBytes } from '../../store/messages/attachments.ts'
 import { housekeeper } from '../access/callers.ts'
 import type { Chore } from '../hub/chores.ts'
 import { type Hub, reader } from '../hub/hub.ts'
@@ -54,6 +55,7 @@ interface Survey {
   largest: { agent: string; messages: number } | undefined
   /** The number of full inboxes. */
   full: number
+  attachmentBytes: number
 }
 
 interface Surveying extends Pick<RetentionRules, 'inboxLimit'> {
@@ -71,6 +73,7 @@ async function survey(hub: Hub, job: JobLease, { project, time, inboxLimit }: Su
     unread: 0,
     largest: undefined,
     full: 0,
+    attachmentBytes: await findAttachmentBytes(reader(hub), project.id),
   }
   for (let after = ''; ; ) {
     await job.renew()
@@ -123,6 +126,7 @@ function tell(hub: Hub, { maxAgeDays, inboxLimit }: RetentionRules, found: Surve
       old_messages: found.oldMessages,
       max_age_days: maxAgeDays,
       unread: found.unread,
+      attachment_bytes: found.attachmentBytes,
       largest_inbox: found.largest ?? null,
       ...(inboxLimit > 0 && { inbox_limit: inboxLimit, full_inboxes: found.full }),
     },

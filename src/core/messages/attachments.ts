@@ -161,7 +161,8 @@ interface Placing {
 
 /** Decides which images stand in the message itself: small ones, as long as the body and the list have room for them. */
 function place(hub: Hub, { projectId, body, images, made, policy }: Placing): Enclosed {
-  const least = { auto: hub.rules.attachments.inlineBytes, inline: limits.inlineImageBytes + 1, file: 0 }[policy]
+  const { inlineBytes } = hub.rules.attachments
+  const least = { auto: inlineBytes, inline: Math.max(inlineBytes, limits.inlineImageBytes + 1), file: 0 }[policy]
   const uses = Map.groupBy(
     images.filter(({ address }) => made.has(address)),
     ({ address }) => address,

@@ -4,7 +4,7 @@ import { Client } from 'pg'
 import sql from 'sql-template-tag'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { verifies } from '../../../test/support/verifies.ts'
-import type { Db, Tx, Wake } from '../port.ts'
+import { autocommit, type Db, type Tx, type Wake } from '../port.ts'
 import { channelsIn, PostgresNotices, payloadsOf } from './notices.ts'
 import { openPostgres } from './postgres.ts'
 import { clientSettings } from './settings.ts'
@@ -278,3 +278,24 @@ describe('A payload', () => {
     expect(payloadsOf(Array.from({ length: 2000 }, (_, i) => `${i}`)).map(channelsIn)).toEqual([undefined])
   })
 })
+
+verifies(
+  'upgrade.beside.statements',
+  'prepared statements of a running node outlive a change of their tables',
+  async () => {
+    const [old, migrating] = await newSchema().then((schema) => Promise.all([connect(schema), connect(schema)]))
+    await migrating.tx((tx) => tx.all(sql`CREATE TABLE songs (title TEXT)`))
+    const read = () => old.all(sql`SELECT * FROM songs`)
+    const write = () => old.tx((tx) => tx.all(sql`INSERT INTO songs (title) VALUES ('one') RETURNING *`))
+    const alone = () => old.tx((tx) => autocommit(tx, sql`INSERT INTO songs (title) VALUES ('two') RETURNING *`))
+    // On several connections of the pool.
+    await Promise.all([read, read, write, alone].map((one) => one()))
+    await migrating.tx((tx) => tx.all(sql`ALTER TABLE songs ADD COLUMN year BIGINT`))
+    expect(await Promise.all([write(), alone()])).toEqual([
+      [{ title: 'one', year: null }],
+      [{ title: 'two', year: null }],
+    ])
+    await migrating.tx((tx) => tx.all(sql`ALTER TABLE songs ADD COLUMN length BIGINT`))
+    expect(await read()).toHaveLength(4)
+  },
+)

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto'
 import { Pool, type PoolClient } from 'pg'
 import type { Sql } from 'sql-template-tag'
 import { pause } from '../../base/clock.ts'
-import { isPostgresRace, isPostgresSilence, postgresFault, shuttingDown } from '../faults.ts'
+import { isPostgresRace, isPostgresSilence, isPostgresStale, postgresFault, shuttingDown } from '../faults.ts'
 import type { Db, Reader, Tx, TxOptions, Wake } from '../port.ts'
 import { commit } from './commit.ts'
 import { PostgresNotices } from './notices.ts'
@@ -40,8 +40,8 @@ class PostgresDb implements Db {
   readonly #statements = new PostgresStatements()
   readonly #running = new Set<Promise<unknown>>()
   readonly #born = new WeakMap<PoolClient, number>()
-  /** When a connection was last found to be silent, by the process's own clock. */
-  #silentAt = 0
+  /** When a connection was last found to be silent or outlived, by the process's own clock. */
+  #uselessAt = 0
   #closing: Promise<void> | undefined
 
   constructor(pool: Pool, notices: PostgresNotices) {
@@ -52,15 +52,17 @@ class PostgresDb implements Db {
 
   all<Row>(query: Sql): Promise<Row[]> {
     return this.#track(async () => {
-      const client = await this.#connect()
-      try {
-        const { rows } = await client.query(this.#statements.bind(query))
-        client.release()
-        return rows
-      } catch (error) {
-        client.release(true)
-        if (isPostgresSilence(error)) this.#silentAt = performance.now()
-        throw postgresFault(error)
+      for (;;) {
+        const client = await this.#connect()
+        try {
+          const { rows } = await client.query(this.#statements.bind(query))
+          client.release()
+          return rows
+        } catch (error) {
+          client.release(true)
+          this.#noteUseless(error)
+          if (!isPostgresStale(error)) throw postgresFault(error)
+        }
       }
     })
   }
@@ -74,19 +76,24 @@ class PostgresDb implements Db {
       try {
         return await this.#attempt(work, unhurried)
       } catch (error) {
-        if (!isPostgresRace(error)) throw error
+        if (!isPostgresRace(error) && !isPostgresStale(error)) throw error
         if (attempt === attempts) throw postgresFault(error)
       }
       await pause(randomInt(2 ** attempt))
     }
   }
 
-  /** After one connection fell silent, the others that were there are not asked any more: each would cost a time-out. */
+  /** A connection is silent, or has prepared statements that the schema has outlived: so are the others that are there. */
+  #noteUseless(error: unknown): void {
+    if (isPostgresSilence(error) || isPostgresStale(error)) this.#uselessAt = performance.now()
+  }
+
+  /** After one connection proved useless, the others that were there are not asked any more: each would cost a time-out. */
   async #connect(): Promise<PoolClient> {
     try {
       for (;;) {
         const client = await this.#pool.connect()
-        if ((this.#born.get(client) ?? 0) >= this.#silentAt) return client
+        if ((this.#born.get(client) ?? 0) >= this.#uselessAt) return client
         client.release(true)
       }
     } catch (error) {
@@ -112,8 +119,8 @@ class PostgresDb implements Db {
       await client.query('ROLLBACK').catch(() => {
         broken = true
       })
-      if (isPostgresSilence(error)) this.#silentAt = performance.now()
-      throw isPostgresRace(tx.failure) ? tx.failure : error
+      this.#noteUseless(tx.failure ?? error)
+      throw isPostgresRace(tx.failure) || isPostgresStale(tx.failure) ? tx.failure : error
     } finally {
       client.release(broken)
     }

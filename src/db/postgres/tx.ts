@@ -85,14 +85,18 @@ export class PostgresTx implements Tx {
     if (this.#failure !== undefined) throw postgresFault(this.#failure)
     this.begin()
     try {
-      const bound: QueryConfig & Pick<ClientConfig, 'query_timeout'> = this.#statements.bind(query)
-      if (this.#unhurried) bound.query_timeout = unlimitedMs
-      return await this.#client.query(bound)
+      return await this.#client.query(this.#bind(query))
     } catch (error) {
       // Of statements sent together only the first names the fault, the others only that there was one.
       this.#failure ??= error
       throw postgresFault(this.#failure)
     }
+  }
+
+  /** A migration changes the tables that prepared statements were made for: what is unhurried prepares none. */
+  #bind(query: Sql): QueryConfig & Pick<ClientConfig, 'query_timeout'> {
+    if (!this.#unhurried) return this.#statements.bind(query)
+    return { text: query.text, values: query.values, query_timeout: unlimitedMs }
   }
 
   /** As the driver reported it. */

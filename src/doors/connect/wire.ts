@@ -49,17 +49,32 @@ export type Wire = (sent: Sent) => Promise<Answer>
  */
 const builtin = createRequire(import.meta.url)
 
+/** `unix://` has the path of a socket in the place of a host. */
+const socketOf = ({ protocol, hostname }: URL) =>
+  protocol === 'unix:' ? { socketPath: decodeURIComponent(hostname), host: 'localhost' } : {}
+
 const moduleFor = ({ protocol }: URL) =>
   (protocol === 'https:' ? builtin('node:https') : builtin('node:http')) as typeof import('node:http')
 
-export function createWire(url: URL, always: Readonly<Record<string, string>>): Wire {
+interface WireOptions {
+  /** For a question without a secret, to a server of this very machine: its certificate names another. */
+  readonly anyCertificate?: boolean
+}
+
+export function createWire(
+  url: URL,
+  always: Readonly<Record<string, string>>,
+  { anyCertificate = false }: WireOptions = {},
+): Wire {
   const client = moduleFor(url)
-  const agent = new client.Agent({ keepAlive: true })
+  const agent = new client.Agent({ keepAlive: true, ...(anyCertificate && { rejectUnauthorized: false }) })
+  const socket = socketOf(url)
+  const at = url.protocol === 'unix:' ? new URL(`http://localhost${url.pathname}${url.search}`) : url
   return ({ method, headers, body, signal }) =>
     new Promise((resolve, reject) => {
       const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
-      const options = { method, agent, signal, headers: { ...headers, ...always, ...length } }
-      const request: ClientRequest = client.request(url, options, (response: IncomingMessage) => {
+      const options = { ...socket, method, agent, signal, headers: { ...headers, ...always, ...length } }
+      const request: ClientRequest = client.request(at, options, (response: IncomingMessage) => {
         const { statusCode: status = 0, headers } = response
         resolve({ status, headers, messages: () => read(response) })
       })

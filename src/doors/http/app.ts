@@ -32,6 +32,8 @@ export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptio
   onKeyLost?(caller: Caller, key: string, lost: () => void): () => void
   /** How to sign in, as clients are told. */
   readonly resource?: ResourceOptions
+  /** Serves HTTPS with this certificate. */
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined
   /** Whether requests are logged at level info; else they are at level debug. */
   readonly requestsShown?: boolean
 }
@@ -53,9 +55,10 @@ declare module 'fastify' {
 
 /** Listen with `listen` below: it costs each request less than `app.listen` right after `app.ready`. */
 export function createApp(options: AppOptions): FastifyInstance {
-  const { log, admission, wrongKeys, resource = {}, trustedProxies = [] } = options
+  const { log, admission, wrongKeys, resource = {}, trustedProxies = [], tls } = options
+  const ServerResponse = createResponses(options)
   const app = Fastify({
-    http: { ServerResponse: createResponses(options) },
+    ...(tls === undefined ? { http: { ServerResponse } } : ({ https: { ServerResponse, ...tls } } as object)),
     bodyLimit: limits.requestBytes,
     exposeHeadRoutes: false,
     // For a request to arrive, not for its answer.
@@ -154,11 +157,17 @@ function logRequests(app: FastifyInstance, { log, requestsShown }: Pick<AppOptio
  * Listening in the same chain of microtasks as `ready` makes every later request 7 µs dearer. The reason was not found;
  * `bench/` shows when the extra turn may go.
  */
-export async function listen(app: FastifyInstance, { host, port }: { host: string; port: number }): Promise<string> {
+export async function listen(app: FastifyInstance, place: ListeningPlace): Promise<string> {
   await app.ready()
   await nextTurn()
-  return app.listen({ host, port })
+  return app.listen({ ...place })
 }
+
+/** An address, a Unix socket, or a socket that somebody else has opened (`host` is then only a name). */
+export type ListeningPlace =
+  | { readonly host: string; readonly port: number }
+  | { readonly path: string }
+  | { readonly fd: number; readonly host: string }
 
 /** Probes carry no credentials, nor do those who ask how to call or to get some; a path that does not exist is 404 for everybody. */
 const isOpen = ({ is404, raw: { url = '' } }: FastifyRequest): boolean =>

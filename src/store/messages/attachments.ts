@@ -101,6 +101,14 @@ export async function raiseAttachmentBytes(
   return rows.length > 0
 }
 
+/** Bytes of all files that a project stores. */
+export async function findAttachmentBytes(db: Reader, projectId: number): Promise<number> {
+  const [row] = await db.all<{ bytes: number }>(
+    sql`SELECT attachment_bytes AS bytes FROM projects WHERE id = ${projectId}`,
+  )
+  return Number(row?.bytes ?? 0)
+}
+
 interface InlineRow {
   readonly message_id: number
   readonly position: number

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'vitest'
 import { systemClock } from '../../../src/base/clock.ts'
-import { migrate } from '../../../src/db/migrate.ts'
+import { migrate, schemaState } from '../../../src/db/migrate.ts'
 import { migrations } from '../../../src/db/migrations/all.ts'
 import { openDb } from '../../../src/db/open.ts'
 import { parleyCommand, parleyProcess } from '../../support/cli.ts'
@@ -79,6 +79,35 @@ verifies('cli.migrate.refuses', 'a newer database and a foreign one are named an
     expect(run.stderr).toContain(reason)
     expect((await readFile(file)).equals(before)).toBe(true)
   }
+})
+
+eachEngine('migrate --plan', (open) => {
+  verifies('upgrade.plan.shown', 'shows each missing step, and leaves the database as it is', async () => {
+    const database = await open({ empty: true })
+    const db = await database.connect()
+    await migrate(
+      db,
+      migrations.filter(({ id }) => id < 19),
+      systemClock,
+    )
+    const storage = await temporaryFolder()
+    const run = (...args: string[]) =>
+      parleyCommand({ storage }, ['migrate', ...args], { env: { DATABASE_URL: database.url } })
+    const plan = await run('--plan')
+    expect(plan).toMatchObject({ code: 0, stderr: '' })
+    expect(plan.stdout).toContain(
+      '-- 19 (looks): no older node can run beside it: stop them first\nALTER TABLE agents ADD COLUMN look TEXT;\n',
+    )
+    expect(plan.stdout).toContain('-- and a part that the program does')
+    const { steps, up_to_date } = JSON.parse((await run('--plan', '--json')).stdout)
+    expect([steps.map(({ id }: { id: number }) => id), up_to_date]).toEqual([
+      every.map(({ id }) => id).filter((id) => id >= 19),
+      false,
+    ])
+    expect(await schemaState(db, migrations)).toBe('behind')
+    expect(await run()).toMatchObject({ code: 0 })
+    expect((await run('--plan')).stdout).toMatch(/: up to date, nothing would be done\.\n$/)
+  })
 })
 
 function execute(file: string, ...statements: string[]): void {

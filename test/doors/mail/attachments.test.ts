@@ -103,6 +103,12 @@ describe('Attachments', () => {
     expect(await inbox()).toHaveLength(2)
   })
 
+  verifies('mail.attach.inline', 'the setting takes any size up to that of all attachments', async () => {
+    const { send } = await newRepository(await serveHere({ env: { INLINE_IMAGE_MAX_BYTES: '20971520' } }))
+    const { attachments } = await send({ attachment_paths: ['docs/flow.png', 'docs/a photo.jpg'] })
+    expect(attachments).toMatchObject([{ type: 'inline' }, { type: 'inline' }])
+  })
+
   verifies(['mail.attach.originals', 'mail.attach.quota'], 'originals and the quota are settings', async () => {
     const env = { KEEP_ORIGINAL_IMAGES: 'true', QUOTA_ENABLED: 'true', QUOTA_ATTACHMENTS_LIMIT_BYTES: '20000' }
     const { send, inbox } = await newRepository(await serveHere({ env }))

@@ -17,17 +17,26 @@ export interface Finding {
 
 const marks = { ok: ['ok', 'green'], warning: ['warning', 'yellow'], fault: ['FAULT', 'red'] } as const
 
-export const doctorCommand = (examine: () => AsyncIterable<Finding>, screen: Screen): Command =>
+export interface DoctorWish {
+  /** Ask every door of the running server, too. */
+  readonly endpoints?: boolean
+  /** A repository whose guard is looked at, too. */
+  readonly guard?: string
+}
+
+export const doctorCommand = (examine: (wish: DoctorWish) => AsyncIterable<Finding>, screen: Screen): Command =>
   withJson(
-    newCommand('doctor', screen).description(
-      'look for faults of this installation; changes nothing, exit code 1 if there is a fault',
-    ),
+    newCommand('doctor', screen)
+      .description('look for faults of this installation; changes nothing, exit code 1 if there is a fault')
+      .option('--endpoints', 'ask every door of the running server, too')
+      .option('--guard <repo>', 'look at the pre-commit guard of a repository, too'),
     'doctor',
+    'doctor --endpoints --guard /srv/backend',
     'doctor --json',
-  ).action(({ json }: { json?: true }) =>
+  ).action(({ json, ...wish }: DoctorWish & { json?: true }) =>
     tellingPeople(screen, async () => {
       const findings: Finding[] = []
-      for await (const finding of examine()) {
+      for await (const finding of examine(wish)) {
         findings.push(finding)
         if (!json) await screen.out(line(screen, finding))
       }

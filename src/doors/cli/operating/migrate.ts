@@ -1,4 +1,4 @@
-/** `parley migrate`: brings the database to the schema of this program, and lists the steps. */
+/** `parley migrate`: brings the database to the schema of this program, and lists the steps; --plan only shows them. */
 import type { Command } from 'commander'
 import { newCommand, outJson, tellingPeople, withJson } from '../commands.ts'
 import { harmlessLine } from '../terminal/harmless.ts'
@@ -7,24 +7,66 @@ import type { Screen } from '../terminal/screen.ts'
 interface Migrated {
   /** Without its password. */
   readonly database: string
-  readonly applied: readonly { readonly id: number; readonly name: string }[]
+  readonly applied: readonly { readonly id: number; readonly name: string; readonly ms: number }[]
+}
+
+interface Step {
+  readonly id: number
+  readonly name: string
+  /** The migration that a node must know to run beside this one; null where no older node can. */
+  readonly beside_from: number | null
+  readonly sql: readonly string[]
+  /** Whether the program does a part that SQL cannot. */
+  readonly program: boolean
 }
 
 interface MigrateWish {
   readonly acceptLoss?: boolean
 }
 
-export function migrateCommand(bring: (wish: MigrateWish) => Promise<Migrated>, screen: Screen): Command {
+interface Migrating {
+  bring(wish: MigrateWish): Promise<Migrated>
+  plan(): Promise<{ readonly database: string; readonly steps: readonly Step[] }>
+}
+
+export function migrateCommand({ bring, plan }: Migrating, screen: Screen): Command {
   const command = newCommand('migrate', screen)
     .description('bring the database up to date; every command does so when it starts')
     .option('--accept-loss', 'start although acknowledged changes are missing from the database')
-  return withJson(command, 'migrate', 'migrate --json').action(({ json, ...wish }: MigrateWish & { json?: true }) =>
-    tellingPeople(screen, async () => {
-      const { database, applied } = await bring(wish)
-      if (json) return outJson(screen, { database, applied, up_to_date: true })
-      return screen.out(`${harmlessLine(database)}: ${says(applied)}\n`)
-    }),
+    .option('--plan', 'only show the SQL of each missing step, and whether older nodes can run beside it')
+  return withJson(command, 'migrate', 'migrate --json').action(
+    ({ json, plan: only, ...wish }: MigrateWish & { json?: true; plan?: true }) =>
+      tellingPeople(screen, async () => {
+        if (only) {
+          const { database, steps } = await plan()
+          if (json) return outJson(screen, { database, steps, up_to_date: steps.length === 0 })
+          return screen.out(`${harmlessLine(database)}: ${planned(steps)}\n`)
+        }
+        const { database, applied } = await bring(wish)
+        if (json) return outJson(screen, { database, applied, up_to_date: true })
+        return screen.out(`${harmlessLine(database)}: ${says(applied)}\n`)
+      }),
   )
+}
+
+function planned(steps: readonly Step[]): string {
+  if (steps.length === 0) return 'up to date, nothing would be done.'
+  return [`${steps.length} to apply, each in a transaction of its own. Nothing was changed.`, ...steps.map(shown)].join(
+    '\n\n',
+  )
+}
+
+function shown({ id, name, beside_from, sql, program }: Step): string {
+  const nodes =
+    beside_from === null
+      ? 'no older node can run beside it: stop them first'
+      : `nodes that know migration ${beside_from} run beside it`
+  const statements = sql.map((statement) => `${statement};`)
+  return [
+    `-- ${id} (${name}): ${nodes}`,
+    ...statements,
+    ...(program ? ['-- and a part that the program does'] : []),
+  ].join('\n')
 }
 
 function says(applied: Migrated['applied']): string {
