@@ -20,6 +20,7 @@ import { init } from './requirements/init.ts'
 import { leases } from './requirements/leases.ts'
 import { machines } from './requirements/machines.ts'
 import { messages } from './requirements/messages.ts'
+import { observability } from './requirements/observability.ts'
 import { operations } from './requirements/operations.ts'
 import { pages } from './requirements/pages.ts'
 import { people } from './requirements/people.ts'
@@ -325,6 +326,7 @@ export const requirements = [
   ...asking,
   ...housekeeping,
   ...operations,
+  ...observability,
   ...steering,
   ...people,
   ...projects,

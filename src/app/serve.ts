@@ -64,6 +64,7 @@ import { keepSecret } from './secret.ts'
 import { openSignIn } from './sign-in.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
 import { taskStore } from './tasks.ts'
+import { startTracing } from './tracing.ts'
 import { version } from './version.ts'
 
 /** The memory of a silent session is freed after this; its token stays good. */
@@ -107,6 +108,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
   const hub = await openOn(db, config, log, { remoteTools, llm: await llmOf(config, log) })
   const { clock, ids, metrics } = hub
   collectProcessMetrics(metrics.meters)
+  onClose(hub, await startTracing(config, metrics))
   const usage = new Usage({ noting: config.TOOLS_LOG_ENABLED })
   try {
     const { close: closeSignIn, ...signIn } = await openSignIn(hub, config)

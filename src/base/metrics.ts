@@ -39,6 +39,9 @@ export function createMetrics() {
     loopsPaused: meters
       .counter({ name: 'parley_loops_paused_total', help: 'Pauses of waking by the loop guard.' })
       .labels(),
+    spansLost: meters
+      .counter({ name: 'parley_spans_lost_total', help: 'Spans of traces that did not reach the collector.' })
+      .labels(),
     unread: meters.gauge({ name: 'parley_unread', help: 'Deliveries not read yet.' }).labels(),
   }
 }

@@ -19,6 +19,7 @@ import { sessionSettings } from './sessions.ts'
 import { signInSettings } from './sign-in.ts'
 import { storageSettings } from './storage.ts'
 import { toolSettings } from './tools.ts'
+import { tracingSettings } from './tracing.ts'
 import { wakingSettings } from './waking.ts'
 
 /** The headings of docs/settings.md, in its order. */
@@ -44,6 +45,7 @@ export const subjects = {
   'Language model': llmSettings,
   'Client of the post door (`parley mailbox`) and OpenClaw bridge': mailboxClientSettings,
   Log: logSettings,
+  Traces: tracingSettings,
 } as const
 
 /** All tables as one: a function that takes any of them needs an argument with the rows of all. */

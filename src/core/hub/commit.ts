@@ -1,6 +1,7 @@
 /** The one place that opens a write transaction: store calls, their changes, COMMIT, and only then the wake-ups. */
 
 import { HubError } from '../../base/errors.ts'
+import { inBriefSpan, inSpan, inThisTrace, isTracing } from '../../base/tracing.ts'
 import { can } from '../../db/dialect.ts'
 import { isFault } from '../../db/faults.ts'
 import type { Tx, TxOptions } from '../../db/port.ts'
@@ -35,13 +36,21 @@ export class LostRace extends Error {}
 /** `repeatable`: it is done again if the power goes. */
 type CommitOptions = Pick<TxOptions, 'repeatable'>
 
+type Work<T> = (tx: Tx, note: Note) => Promise<T>
+
 /** Runs `work` in a transaction. It runs again where another was first to write a unique row: then it finds that row. */
-export async function commit<T>(
-  hub: Hub,
-  by: Actor,
-  work: (tx: Tx, note: Note) => Promise<T>,
-  options?: CommitOptions,
-): Promise<T> {
+export const commit = <T>(hub: Hub, by: Actor, work: Work<T>, options?: CommitOptions): Promise<T> =>
+  isTracing() ? commitTraced(hub, by, work, options) : commitNow(hub, by, work, options)
+
+/** The writer runs the units of many calls in a row: each of them in its own trace. */
+const commitTraced = <T>(hub: Hub, by: Actor, work: Work<T>, options?: CommitOptions): Promise<T> =>
+  inSpan('commit', (span) => {
+    const ran = (units: number, waitedMs: number) =>
+      span?.setAttributes({ 'parley.commit.units': units, 'parley.commit.waited_ms': waitedMs })
+    return commitNow(hub, by, inThisTrace(work), { ...options, ran })
+  })
+
+async function commitNow<T>(hub: Hub, by: Actor, work: Work<T>, options?: TxOptions): Promise<T> {
   if (by.readOnly) throw readOnlyRefusal()
   for (let attempt = 1; ; attempt++) {
     let changes: Change[] = []
@@ -61,7 +70,8 @@ export async function commit<T>(
       }, options)
       hub[inside].trouble.over()
       hub[inside].commits++
-      publish(hub, changes)
+      if (isTracing()) publishTraced(hub, changes)
+      else publish(hub, changes)
       return value
     } catch (error) {
       if (attempt === attempts || !(error instanceof LostRace || isFault(error, 'unique')))
@@ -75,6 +85,9 @@ function channelsOf(changes: readonly Change[]): Set<string> {
   for (const { wakes = [] } of changes) for (const channel of wakes) channels.add(channel)
   return channels
 }
+
+const publishTraced = (hub: Hub, changes: readonly Change[]): void =>
+  inBriefSpan('wake', () => publish(hub, changes), { 'parley.wake.channels': channelsOf(changes).size })
 
 function publish(hub: Hub, changes: readonly Change[]): void {
   if (changes.length === 0) return

@@ -65,14 +65,14 @@ class PostgresDb implements Db {
     })
   }
 
-  tx<T>(work: (tx: Tx) => Promise<T>, { unhurried = false }: TxOptions = {}): Promise<T> {
-    return this.#track(() => this.#untilThrough(work, unhurried))
+  tx<T>(work: (tx: Tx) => Promise<T>, options: TxOptions = {}): Promise<T> {
+    return this.#track(() => this.#untilThrough(work, options))
   }
 
-  async #untilThrough<T>(work: (tx: Tx) => Promise<T>, unhurried: boolean): Promise<T> {
+  async #untilThrough<T>(work: (tx: Tx) => Promise<T>, options: TxOptions): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#attempt(work, unhurried)
+        return await this.#attempt(work, options)
       } catch (error) {
         if (!isPostgresRace(error)) throw error
         if (attempt === attempts) throw postgresFault(error)
@@ -94,8 +94,10 @@ class PostgresDb implements Db {
     }
   }
 
-  async #attempt<T>(work: (tx: Tx) => Promise<T>, unhurried: boolean): Promise<T> {
+  async #attempt<T>(work: (tx: Tx) => Promise<T>, { unhurried = false, ran }: TxOptions): Promise<T> {
+    const asked = performance.now()
     const client = await this.#connect()
+    ran?.(1, performance.now() - asked)
     const tx = new PostgresTx(client, this.#statements, { unhurried })
     let broken = false
     try {

@@ -127,8 +127,8 @@ export class SqliteDb implements Db {
     }
   }
 
-  tx<T>(work: (tx: Tx) => Promise<T>, { repeatable = false }: TxOptions = {}): Promise<T> {
-    return this.#writer.tx(work, repeatable)
+  tx<T>(work: (tx: Tx) => Promise<T>, options?: TxOptions): Promise<T> {
+    return this.#writer.tx(work, options)
   }
 
   /** A connection of its own: in WAL mode it sees the file as of its first read, and holds up no writer. */

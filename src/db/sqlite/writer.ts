@@ -2,7 +2,7 @@
 
 import { afterTurns, alarm } from '../../base/clock.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
-import type { Tx } from '../port.ts'
+import type { Tx, TxOptions } from '../port.ts'
 import { whileBusy } from './busy.ts'
 import type { SqliteConnection } from './connection.ts'
 import { SqliteTx } from './tx.ts'
@@ -26,6 +26,7 @@ interface Unit {
   readonly work: (tx: Tx) => Promise<unknown>
   /** Whether nobody need wait for the disk. */
   readonly repeatable: boolean
+  readonly ran: TxOptions['ran']
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
   /** Told only after COMMIT: a failure, too, may rest on what a neighbour has not committed yet. */
@@ -82,13 +83,14 @@ export class SqliteWriter {
     }
   }
 
-  tx<T>(work: (tx: Tx) => Promise<T>, repeatable = false): Promise<T> {
+  tx<T>(work: (tx: Tx) => Promise<T>, { repeatable = false, ran }: TxOptions = {}): Promise<T> {
     if (this.#closing) return Promise.reject(shuttingDown())
     return new Promise<T>((resolve, reject) => {
       // `resolve` is called with the value of `work`, and with nothing else.
       this.#queue.push({
         work,
         repeatable,
+        ran,
         resolve: resolve as (value: unknown) => void,
         reject,
         failed: false,
@@ -126,6 +128,7 @@ export class SqliteWriter {
   }
 
   async #runGroup(group: Unit[]): Promise<void> {
+    const began = performance.now()
     try {
       await this.#attempt(group)
     } catch (error) {
@@ -136,6 +139,8 @@ export class SqliteWriter {
     this.stats.groups++
     this.stats.units += group.length
     for (const unit of group) {
+      // One that came while the group ran has waited for nothing.
+      unit.ran?.(group.length, Math.max(0, began - unit.since))
       if (unit.failed) unit.reject(unit.result)
       else unit.resolve(unit.result)
     }

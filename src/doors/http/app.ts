@@ -17,6 +17,7 @@ import { createGuard, type GuardOptions } from './guard.ts'
 import { addHealth, type HealthOptions } from './health.ts'
 import { checkForm, fromFastify, HttpRefusal, isCutOff, retryHeader, statusOf } from './refusal.ts'
 import { addMetadata, challengeOf, type ResourceOptions } from './sign-in/resource.ts'
+import { traceRequests } from './trace-requests.ts'
 import { createResponses, type UnsentOptions } from './unsent.ts'
 import type { WrongKeys } from './wrong-keys.ts'
 
@@ -81,6 +82,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   })
   app.decorateRequest('caller')
 
+  traceRequests(app)
   const guard = createGuard(options)
   const readCaller = createReadCaller(options)
   const cors = options.cors && createCors(options.cors)

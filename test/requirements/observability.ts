@@ -1,0 +1,12 @@
+/** Promises about traces, metrics and logs, for whoever runs a server. */
+import type { Requirement } from '../requirements.ts'
+
+// biome-ignore format: a table, one promise a line
+export const observability = [
+  { id: 'serve.traces.message', spec: 'mail.md Configuration', says: 'A send at one node has a span for each step, and the span that delivers it at another links to it.' },
+  { id: 'serve.traces.wait', spec: 'mail.md Configuration', says: 'The spans of a call that waits end with the wait as an event; its wake-up is a span in the same trace.' },
+  { id: 'serve.traces.parent', spec: 'mail.md Configuration', says: 'A traceparent that comes by header, or in _meta of MCP, is the parent of its request or call.' },
+  { id: 'serve.traces.content', spec: 'mail.md Configuration', says: 'No body, subject, token, query or name of an agent or project is in a trace.' },
+  { id: 'serve.traces.off', spec: 'mail.md Configuration', says: 'Without HTTP_OTEL_ENABLED no code of OpenTelemetry is loaded.' },
+  { id: 'serve.traces.away', spec: 'mail.md Configuration', says: 'With a collector that is away every request is answered, and a counter tells the lost spans.' },
+] as const satisfies readonly Requirement[]
