@@ -57,10 +57,11 @@ import { databaseName, storageName } from './database-place.ts'
 import { guardInstallation } from './guard-steering.ts'
 import { llmOf } from './llm.ts'
 import { ChangesMissing } from './loss.ts'
-import { openDatabase, openLog, openOn, storeMark } from './open.ts'
+import { openDatabase, openOn, storeMark } from './open.ts'
 import { openRemoteToolsOf } from './remote-tools.ts'
 import { noteRunning } from './running.ts'
 import { keepSecret } from './secret.ts'
+import { openServerLog } from './server-log.ts'
 import { openSignIn } from './sign-in.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
 import { taskStore } from './tasks.ts'
@@ -81,7 +82,7 @@ export async function serve(
 ): Promise<void> {
   // The reader of the log may be gone (`| tee`, and Ctrl-C): no reason to fall over.
   for (const stream of [stdout, stderr]) stream.on('error', () => {})
-  const log = openLog(config, stderr)
+  const log = openServerLog(config, stderr)
   for (const warning of warnings) log.warn(warning)
   // One call or one connection has failed, and nobody asked how: no reason to end all the others.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'a failure that nobody waited for'))
@@ -153,6 +154,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
     let archiving: Archiving | undefined
     let draining = false
     const app = createApp({
+      node: ids.short(),
       wrongKeys,
       host: config.HTTP_HOST,
       trustedProxies: config.HTTP_TRUSTED_PROXIES,

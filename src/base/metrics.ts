@@ -25,6 +25,16 @@ export function createMetrics() {
       },
       seconds,
     ),
+    requests: meters.counter({
+      name: 'parley_requests_total',
+      help: 'HTTP requests that were answered.',
+      labels: ['method', 'route', 'status'],
+    }),
+    refusedCredentials: meters.counter({
+      name: 'parley_credentials_refused_total',
+      help: 'Requests that were refused for their credentials: none, a wrong key, a wrong token, or too many wrong ones.',
+      labels: ['kind'],
+    }),
     mailLatency: meters
       .histogram(
         {

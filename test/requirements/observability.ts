@@ -9,4 +9,10 @@ export const observability = [
   { id: 'serve.traces.content', spec: 'mail.md Configuration', says: 'No body, subject, token, query or name of an agent or project is in a trace.' },
   { id: 'serve.traces.off', spec: 'mail.md Configuration', says: 'Without HTTP_OTEL_ENABLED no code of OpenTelemetry is loaded.' },
   { id: 'serve.traces.away', spec: 'mail.md Configuration', says: 'With a collector that is away every request is answered, and a counter tells the lost spans.' },
+  { id: 'serve.log.request', spec: 'mail.md Configuration', says: 'The line of a request has its id, door, tool, outcome, milliseconds and trace id.' },
+  { id: 'serve.log.refused', spec: 'mail.md Configuration', says: 'Refused credentials are counted by kind; the first of each minute have a line, without the credential.' },
+  { id: 'serve.log.file', spec: 'mail.md Log rotation', says: 'LOG_FILE is opened anew on SIGHUP, and no line is lost or torn by either way of logrotate.' },
+  { id: 'serve.log.journal', spec: 'mail.md Log rotation', says: 'Lines that go to the journal of systemd begin with their priority.' },
+  { id: 'serve.log.louder', spec: 'mail.md Configuration', says: 'SIGUSR2 makes a server log at level debug for ten minutes.' },
+  { id: 'serve.log.levels', spec: 'mail.md Configuration', says: 'LOG_LEVEL takes the names of Python too: WARNING and CRITICAL.' },
 ] as const satisfies readonly Requirement[]

@@ -41,14 +41,18 @@ async function runNow<Scope>({ service, row, args, fault, exchange }: Call<Scope
     if (thrown instanceof InputRequired || thrown instanceof Refusal) throw thrown
     const error = service.word(thrown, exchange.scope, row)
     if (isUnexpected(error) && !exchange.over)
-      log.error({ err: thrown, door: service.door.name, tool: row.tool.name }, 'a tool failed')
+      log.error(
+        { err: thrown, reqId: exchange.requestId, door: service.door.name, tool: row.tool.name },
+        'a tool failed',
+      )
     // The client never hears of anything that the call did before it failed.
     await exchange.takeBack()
     result = { ok: false, error }
   }
   const outcome = exchange.over ? 'cancelled' : result.ok ? 'ok' : 'error'
   if (isTracing()) noteInSpan({ 'parley.outcome': outcome, ...(!result.ok && { 'error.type': result.error.code }) })
-  row.ended({ outcome, at, ms: Math.round(clock.monotonic() - started), args })
+  exchange.noteCall({ door: service.door.name, tool: row.tool.name, outcome })
+  row.ended({ reqId: exchange.requestId, outcome, at, ms: Math.round(clock.monotonic() - started), args })
   return result
 }
 
