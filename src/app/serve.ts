@@ -20,9 +20,8 @@ import {
   onSessionEnded,
   removeFollowed,
 } from '../core/access/sessions.ts'
-import { countUnread } from '../core/agents/agents.ts'
 import { itself } from '../core/hub/commit.ts'
-import { countWaiters, onClose } from '../core/hub/hub.ts'
+import { onClose } from '../core/hub/hub.ts'
 import { refusingDb } from '../db/refusing.ts'
 import { busDoor } from '../doors/bus/door.ts'
 import { busPath, busScope } from '../doors/bus/holder.ts'
@@ -54,6 +53,7 @@ import { type Archiving, startArchiving } from './archiving.ts'
 import { startBackground } from './background.ts'
 import { banner, notReady } from './banner.ts'
 import { databaseName, storageName } from './database-place.ts'
+import { openMetricsPort, refreshing } from './gauges.ts'
 import { guardInstallation } from './guard-steering.ts'
 import { llmOf } from './llm.ts'
 import { ChangesMissing } from './loss.ts'
@@ -151,10 +151,12 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
     const wrongKeys = createWrongKeys(config.HTTP_WRONG_KEYS_PER_MINUTE, clock, (guessing, wrong) =>
       guess(hub, itself, guessing, async () => ({ wrong })),
     )
+    const refresh = refreshing(hub, engine)
     let archiving: Archiving | undefined
     let draining = false
     const app = createApp({
       node: ids.short(),
+      metricsToken: config.METRICS_TOKEN,
       wrongKeys,
       host: config.HTTP_HOST,
       trustedProxies: config.HTTP_TRUSTED_PROXIES,
@@ -171,10 +173,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
       stopping: () => draining,
       warnings: () => archiving?.trouble() ?? [],
       store: () => storeMark(hub, config),
-      refresh: async () => {
-        metrics.waiting.set(countWaiters(hub))
-        metrics.unread.set(await countUnread(hub))
-      },
+      refresh,
     })
     boundConnections(app, openFileLimit(), log)
     mountDoor(app, { engine, path: mailboxPath, door: mailboxDoor(hub), scope: mailboxScope })
@@ -198,6 +197,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
     await listen(app, { host: config.HTTP_HOST, port: config.HTTP_PORT }).catch(explainListen(config))
     const others = missing === undefined ? startBackground(hub, config) : []
     if (missing === undefined && config.ARCHIVE_ENABLED) archiving = startArchiving(hub, config)
+    const endMetrics = await openMetricsPort(config, refresh, metrics)
     const endSnapshots = config.TOOL_METRICS_EMIT_ENABLED
       ? emitUsage(usage, { clock, log, ms: config.TOOL_METRICS_EMIT_INTERVAL_SECONDS * 1000 })
       : () => {}
@@ -228,6 +228,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
           cutOff()
         })
         endSnapshots()
+        await endMetrics()
         await Promise.all([app.close(), archiving?.stop()])
         for (const stop of others) await stop()
         await hub.close()

@@ -12,6 +12,7 @@ import { leaseSettings } from './leases.ts'
 import { llmSettings } from './llm.ts'
 import { logSettings } from './log.ts'
 import { mailboxClientSettings } from './mailbox-client.ts'
+import { metricsSettings } from './metrics.ts'
 import { postSettings } from './post.ts'
 import { rateLimitSettings } from './rate-limits.ts'
 import { retentionSettings } from './retention.ts'
@@ -45,6 +46,7 @@ export const subjects = {
   'Language model': llmSettings,
   'Client of the post door (`parley mailbox`) and OpenClaw bridge': mailboxClientSettings,
   Log: logSettings,
+  Metrics: metricsSettings,
   Traces: tracingSettings,
 } as const
 

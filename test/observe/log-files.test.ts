@@ -140,7 +140,7 @@ verifies(
         cwd: storage,
         stdio: ['ignore', 'pipe', descriptor],
       })
-      await new Promise((resolve) => child.stdout.once('data', resolve))
+      await new Promise((resolve) => child.stdout?.once('data', resolve))
       child.kill('SIGTERM')
       await new Promise((resolve) => child.once('close', resolve))
       const lines = readFileSync(file, 'utf8').trimEnd().split('\n')

@@ -15,4 +15,8 @@ export const observability = [
   { id: 'serve.log.journal', spec: 'mail.md Log rotation', says: 'Lines that go to the journal of systemd begin with their priority.' },
   { id: 'serve.log.louder', spec: 'mail.md Configuration', says: 'SIGUSR2 makes a server log at level debug for ten minutes.' },
   { id: 'serve.log.levels', spec: 'mail.md Configuration', says: 'LOG_LEVEL takes the names of Python too: WARNING and CRITICAL.' },
+  { id: 'serve.metrics.hub', spec: 'mail.md Deployment quick notes', says: 'The metrics tell of requests, commits, wake-ups, projections, chores, leases, the database and the version.' },
+  { id: 'serve.metrics.behind', spec: 'mail.md Deployment quick notes', says: 'A scrape asks the database for one sum: all other counts are made in the background.' },
+  { id: 'serve.metrics.token', spec: 'mail.md Deployment quick notes', says: 'METRICS_TOKEN opens /metrics, there and on METRICS_PORT, and nothing else.' },
+  { id: 'serve.metrics.shown', spec: 'mail.md Deployment quick notes', says: 'Each metric of the dashboard and of the alerts is in a scrape, and each alert fires on a made series.' },
 ] as const satisfies readonly Requirement[]

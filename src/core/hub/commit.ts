@@ -3,7 +3,7 @@
 import { HubError } from '../../base/errors.ts'
 import { inBriefSpan, inSpan, inThisTrace, isTracing } from '../../base/tracing.ts'
 import { can } from '../../db/dialect.ts'
-import { isFault } from '../../db/faults.ts'
+import { faultName, isFault } from '../../db/faults.ts'
 import type { Tx, TxOptions } from '../../db/port.ts'
 import { type Change, insertChanges } from '../../store/feed/changes.ts'
 import { type Hub, inside } from './hub.ts'
@@ -74,8 +74,13 @@ async function commitNow<T>(hub: Hub, by: Actor, work: Work<T>, options?: TxOpti
       else publish(hub, changes)
       return value
     } catch (error) {
-      if (attempt === attempts || !(error instanceof LostRace || isFault(error, 'unique')))
-        throw hub[inside].trouble.explain(error)
+      if (attempt < attempts && (error instanceof LostRace || isFault(error, 'unique'))) {
+        hub.metrics.databaseRetries.inc()
+        continue
+      }
+      const kind = faultName(error)
+      if (kind !== undefined) hub.metrics.databaseErrors.labels(kind).inc()
+      throw hub[inside].trouble.explain(error)
     }
   }
 }
@@ -94,6 +99,7 @@ function publish(hub: Hub, changes: readonly Change[]): void {
   const channels = channelsOf(changes)
   const { wakes, db } = hub[inside]
   wakes.wake(channels.size === 0 ? [feedChannel] : channels)
+  hub.metrics.wakes.inc(channels.size)
   // Nobody waits for the others elsewhere: a NOTIFY for each `take` would wake every node, and followers look once a minute.
   if (channels.size > 0) db.announce([...channels])
 }

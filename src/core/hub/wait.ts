@@ -48,6 +48,8 @@ export async function wait<T>(
   let told = false
   let uncommitted = false
   let trouble: unknown
+  /** The deadline ended the sleep: something that is found now came without its wake-up. */
+  let timedOut = false
   let found: T | undefined
   let rouse = () => {}
   let endWait: (() => void) | undefined
@@ -80,6 +82,7 @@ export async function wait<T>(
         return { again: hub.clock.now() + awayMs }
       })
       found = answer.found
+      if (found !== undefined && timedOut && !beforeCommit) hub.metrics.wakesLost.inc()
       if (found !== undefined) return found
       const left = deadline - hub.clock.monotonic()
       if (signals.some((signal) => signal.aborted)) return undefined
@@ -98,7 +101,10 @@ export async function wait<T>(
       const pauseMs = again === undefined ? left : Math.min(left, again - hub.clock.now())
       self.asleep = true
       await new Promise<void>((resolve) => {
-        const cancel = hub.clock.after(Math.max(1, pauseMs), resolve)
+        const cancel = hub.clock.after(Math.max(1, pauseMs), () => {
+          timedOut = again === undefined
+          resolve()
+        })
         rouse = () => {
           cancel()
           resolve()

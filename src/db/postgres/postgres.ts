@@ -4,7 +4,7 @@ import { Pool, type PoolClient } from 'pg'
 import type { Sql } from 'sql-template-tag'
 import { pause } from '../../base/clock.ts'
 import { isPostgresRace, isPostgresSilence, postgresFault, shuttingDown } from '../faults.ts'
-import type { Db, Reader, Tx, TxOptions, Wake } from '../port.ts'
+import type { Db, DbFigures, DbObserver, Reader, Tx, TxOptions, Wake } from '../port.ts'
 import { commit } from './commit.ts'
 import { PostgresNotices } from './notices.ts'
 import { clientSettings, connectionError } from './settings.ts'
@@ -43,6 +43,7 @@ class PostgresDb implements Db {
   /** When a connection was last found to be silent, by the process's own clock. */
   #silentAt = 0
   #closing: Promise<void> | undefined
+  #observer: DbObserver | undefined
 
   constructor(pool: Pool, notices: PostgresNotices) {
     this.#pool = pool
@@ -76,6 +77,7 @@ class PostgresDb implements Db {
       } catch (error) {
         if (!isPostgresRace(error)) throw error
         if (attempt === attempts) throw postgresFault(error)
+        this.#observer?.retried()
       }
       await pause(randomInt(2 ** attempt))
     }
@@ -97,12 +99,14 @@ class PostgresDb implements Db {
   async #attempt<T>(work: (tx: Tx) => Promise<T>, { unhurried = false, ran }: TxOptions): Promise<T> {
     const asked = performance.now()
     const client = await this.#connect()
-    ran?.(1, performance.now() - asked)
+    const waitedMs = performance.now() - asked
+    ran?.(1, waitedMs)
     const tx = new PostgresTx(client, this.#statements, { unhurried })
     let broken = false
     try {
       const value = await work(tx)
       tx.throwFailure()
+      this.#observer?.committed(1, waitedMs)
       if (tx.committed) return value
       // Work without a statement asks all the same whether the server would commit something.
       tx.begin()
@@ -143,6 +147,16 @@ class PostgresDb implements Db {
 
   announce(channels: readonly string[]): void {
     this.#notices.announce(channels)
+  }
+
+  observe(observer: DbObserver): void {
+    this.#observer = observer
+    this.#notices.reconnected = () => observer.reconnected()
+  }
+
+  figures(): DbFigures {
+    const { totalCount, idleCount, waitingCount } = this.#pool
+    return { queued: waitingCount, connections: totalCount, connectionsIdle: idleCount }
   }
 
   /** The server looks after its files. */

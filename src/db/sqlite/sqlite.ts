@@ -2,7 +2,7 @@
 import type { Sql } from 'sql-template-tag'
 import { HubError } from '../../base/errors.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
-import type { Db, Reader, Tx, TxOptions, Wake } from '../port.ts'
+import type { Db, DbFigures, DbObserver, Reader, Tx, TxOptions, Wake } from '../port.ts'
 import { AcknowledgedNumber } from './acknowledged.ts'
 import { SqliteBell } from './bell.ts'
 import { defaultPatienceMs, whileBusy } from './busy.ts'
@@ -161,6 +161,14 @@ export class SqliteDb implements Db {
 
   /** Others see a commit in the file itself. */
   announce(): void {}
+
+  observe(observer: DbObserver): void {
+    this.#writer.observer = observer
+  }
+
+  figures(): DbFigures {
+    return { queued: this.#writer.queued, ...this.#place.sizes() }
+  }
 
   async check(): Promise<void> {
     this.#disk.check()

@@ -2,7 +2,7 @@
 
 import { afterTurns, alarm } from '../../base/clock.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
-import type { Tx, TxOptions } from '../port.ts'
+import type { DbObserver, Tx, TxOptions } from '../port.ts'
 import { whileBusy } from './busy.ts'
 import type { SqliteConnection } from './connection.ts'
 import { SqliteTx } from './tx.ts'
@@ -65,6 +65,7 @@ export class SqliteWriter {
   #closing = false
   /** How many of the next groups have savepoints. */
   #guardedGroups = 0
+  observer: DbObserver | undefined
 
   constructor(connection: SqliteConnection, { patienceMs, beginning, committing, flush, committed }: WriterOptions) {
     this.#connection = connection
@@ -99,6 +100,11 @@ export class SqliteWriter {
       })
       if (!this.#active) this.#schedule()
     })
+  }
+
+  /** Units that wait for their commit to begin. */
+  get queued(): number {
+    return this.#queue.length
   }
 
   /** Refuses new work, finishes what waits, and closes the connection after all others. */
@@ -138,6 +144,7 @@ export class SqliteWriter {
     }
     this.stats.groups++
     this.stats.units += group.length
+    this.observer?.committed(group.length, Math.max(0, began - (group[0]?.since ?? began)))
     for (const unit of group) {
       // One that came while the group ran has waited for nothing.
       unit.ran?.(group.length, Math.max(0, began - unit.since))
@@ -149,6 +156,7 @@ export class SqliteWriter {
   /** The units of the group are undone: through no fault of theirs, but for the one that is left out. */
   #runAgain(group: readonly Unit[], { leftOut }: GroupLost): void {
     if (leftOut === undefined) this.stats.reruns++
+    this.observer?.retried()
     leftOut?.reject(leftOut.result)
     this.#queue.unshift(...group.filter((unit) => unit !== leftOut))
   }
