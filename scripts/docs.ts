@@ -27,6 +27,7 @@ import { renderRequirements } from './docs/requirements.ts'
 import { renderScale } from './docs/scale.ts'
 import { renderEnvExample, renderSettings } from './docs/settings.ts'
 import { renderTools } from './docs/tools.ts'
+import { observabilityFiles } from './observability/files.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (path: string) => readFile(join(root, path), 'utf8')
@@ -68,6 +69,7 @@ const pages: Readonly<Record<string, string>> = {
   'README.md': renderReadmeClients(renderBench(await read('README.md'), results)),
   'docs/clients.md': renderClients(await read('docs/clients.md')),
   'docs/agents-md.md': renderAgentsPage(await read('docs/agents-md.md')),
+  ...observabilityFiles(),
 }
 
 const stale: string[] = []

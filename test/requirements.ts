@@ -20,6 +20,7 @@ import { init } from './requirements/init.ts'
 import { leases } from './requirements/leases.ts'
 import { machines } from './requirements/machines.ts'
 import { messages } from './requirements/messages.ts'
+import { observability } from './requirements/observability.ts'
 import { operations } from './requirements/operations.ts'
 import { pages } from './requirements/pages.ts'
 import { people } from './requirements/people.ts'
@@ -327,6 +328,7 @@ export const requirements = [
   ...housekeeping,
   ...operations,
   ...running,
+  ...observability,
   ...steering,
   ...people,
   ...projects,

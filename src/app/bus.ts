@@ -3,6 +3,7 @@ import type { Readable, Writable } from 'node:stream'
 import { HubError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { processHolder, releaseNames } from '../core/access/holders.ts'
+import { onClose } from '../core/hub/hub.ts'
 import { keepPresence } from '../core/presence/presence.ts'
 import { refusingDb } from '../db/refusing.ts'
 import { busDoor } from '../doors/bus/door.ts'
@@ -16,6 +17,7 @@ import { llmOf } from './llm.ts'
 import { ChangesMissing } from './loss.ts'
 import { openDatabase, openLog, openOn } from './open.ts'
 import { ownCaller } from './own-caller.ts'
+import { startTracing } from './tracing.ts'
 import { version } from './version.ts'
 
 interface BusOptions {
@@ -44,6 +46,7 @@ export async function runBus(config: Config, log: Log, { stdin, stdout, ...optio
   const caller = await ownCaller(hub, config)
   const scope = processScope(options)
   const { clock, ids, metrics } = hub
+  onClose(hub, await startTracing(config, metrics))
   const engine = createEngine({
     clock,
     ids,

@@ -6,6 +6,7 @@ import { leaseCleanupChore } from '../core/leases/cleanup.ts'
 import { reserveInbox } from '../core/mail/escalation.ts'
 import { overdueChore } from '../core/mail/overdue.ts'
 import { retentionChore } from '../core/mail/retention.ts'
+import { traceChore } from '../core/messages/traces.ts'
 import type { Config } from '../settings/all.ts'
 
 export const choresOf = (config: Config): readonly Chore[] => [
@@ -15,6 +16,7 @@ export const choresOf = (config: Config): readonly Chore[] => [
     ? [leaseCleanupChore(config.FILE_RESERVATIONS_CLEANUP_INTERVAL_SECONDS * 1000)]
     : []),
   ...(config.RETENTION_REPORT_ENABLED ? [retention(config)] : []),
+  ...(config.HTTP_OTEL_ENABLED ? [traceChore] : []),
 ]
 
 const overdue = (config: Config): Chore =>

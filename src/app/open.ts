@@ -32,11 +32,14 @@ import { markOf } from './other-store.ts'
 /** On stderr, because stdout may carry a protocol; for people on a terminal, for machines elsewhere. */
 export const openLog = (config: Config, to: LogOutput = process.stderr): Log =>
   createLog({
-    level: config.LOG_INCLUDE_TRACE && config.LOG_LEVEL !== 'silent' ? 'trace' : config.LOG_LEVEL,
+    level: logLevel(config),
     json: config.LOG_JSON_ENABLED || !to.isTTY,
     rich: config.LOG_RICH_ENABLED,
     to,
   })
+
+export const logLevel = ({ LOG_INCLUDE_TRACE: all, LOG_LEVEL: level }: Config): string =>
+  all && level !== 'silent' ? 'trace' : level
 
 /** An id that tells this store from others, for commands that look into one beside a running server. */
 export const storeMark = async (hub: Hub, config: Config): Promise<string> =>

@@ -20,9 +20,8 @@ import {
   onSessionEnded,
   removeFollowed,
 } from '../core/access/sessions.ts'
-import { countUnread } from '../core/agents/agents.ts'
 import { itself } from '../core/hub/commit.ts'
-import { countWaiters, onClose } from '../core/hub/hub.ts'
+import { onClose } from '../core/hub/hub.ts'
 import { refusingDb } from '../db/refusing.ts'
 import { busDoor } from '../doors/bus/door.ts'
 import { busPath, busScope } from '../doors/bus/holder.ts'
@@ -54,6 +53,7 @@ import { startBackground } from './background.ts'
 import { banner, notReady } from './banner.ts'
 import type { Surroundings } from './command-parts.ts'
 import { databaseName, storageName } from './database-place.ts'
+import { openMetricsPort, refreshing } from './gauges.ts'
 import { guardInstallation } from './guard-steering.ts'
 import {
   activatedSocket,
@@ -67,13 +67,15 @@ import {
 import { llmOf } from './llm.ts'
 import { ChangesMissing } from './loss.ts'
 import { notifySystemd } from './notify.ts'
-import { openDatabase, openLog, openOn, storeMark } from './open.ts'
+import { openDatabase, openOn, storeMark } from './open.ts'
 import { openRemoteToolsOf } from './remote-tools.ts'
 import { noteRunning } from './running.ts'
 import { keepSecret } from './secret.ts'
+import { openServerLog } from './server-log.ts'
 import { openSignIn } from './sign-in.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
 import { taskStore } from './tasks.ts'
+import { startTracing } from './tracing.ts'
 import { version } from './version.ts'
 
 /** The memory of a silent session is freed after this; its token stays good. */
@@ -90,7 +92,7 @@ export async function serve(
 ): Promise<void> {
   // The reader of the log may be gone (`| tee`, and Ctrl-C): no reason to fall over.
   for (const stream of [stdout, stderr]) stream.on('error', () => {})
-  const log = openLog(config, stderr)
+  const log = openServerLog(config, stderr)
   for (const warning of warnings) log.warn(warning)
   // One call or one connection has failed, and nobody asked how: no reason to end all the others.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'a failure that nobody waited for'))
@@ -140,6 +142,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
   const { clock, ids, metrics } = hub
   const endProcessMetrics = collectProcessMetrics(metrics.meters)
   onClose(hub, async () => endProcessMetrics())
+  onClose(hub, await startTracing(config, metrics))
   const usage = new Usage({ noting: config.TOOLS_LOG_ENABLED })
   try {
     const { close: closeSignIn, ...signIn } = await openSignIn(hub, config)
@@ -181,9 +184,12 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
     const wrongKeys = createWrongKeys(config.HTTP_WRONG_KEYS_PER_MINUTE, clock, (guessing, wrong) =>
       guess(hub, itself, guessing, async () => ({ wrong })),
     )
+    const refresh = refreshing(hub, engine)
     let archiving: Archiving | undefined
     let draining = false
     const app = createApp({
+      node: ids.short(),
+      metricsToken: config.METRICS_TOKEN,
       wrongKeys,
       host: config.HTTP_HOST,
       trustedProxies: config.HTTP_TRUSTED_PROXIES,
@@ -201,10 +207,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
       stopping: () => draining,
       warnings: () => archiving?.trouble() ?? [],
       store: () => storeMark(hub, config),
-      refresh: async () => {
-        metrics.waiting.set(countWaiters(hub))
-        metrics.unread.set(await countUnread(hub))
-      },
+      refresh,
     })
     boundConnections(app, openFileLimit(), log)
     mountDoor(app, { engine, path: mailboxPath, door: mailboxDoor(hub), scope: mailboxScope })
@@ -231,6 +234,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
     if (socket !== undefined && fd === undefined) openToGroup(socket)
     const others = missing === undefined ? startBackground(hub, config) : []
     if (missing === undefined && config.ARCHIVE_ENABLED) archiving = startArchiving(hub, config)
+    const endMetrics = await openMetricsPort(config, refresh, metrics)
     const endSnapshots = config.TOOL_METRICS_EMIT_ENABLED
       ? emitUsage(usage, { clock, log, ms: config.TOOL_METRICS_EMIT_INTERVAL_SECONDS * 1000 })
       : () => {}
@@ -266,6 +270,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
           cutOff()
         })
         endSnapshots()
+        await endMetrics()
         await Promise.all([app.close(), archiving?.stop()])
         for (const stop of others) await stop()
         await hub.close()

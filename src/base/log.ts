@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { moduleBeside } from './modules.ts'
+import { traceId } from './tracing.ts'
 
 export type Log = Logger
 
@@ -30,24 +31,30 @@ interface LogOptions {
   readonly level: string
   readonly json: boolean
   /** In colours, with the details of an entry below it; else each entry is one plain line. */
-  readonly rich: boolean
-  readonly to: LogOutput
+  readonly rich?: boolean
+  readonly to: LogOutput | DestinationStream
 }
 
 const loadPretty = (): typeof import('./pretty.ts')['pretty'] =>
   createRequire(import.meta.url)(fileURLToPath(moduleBeside(import.meta.url, 'pretty'))).pretty
 
-export function createLog({ level, json, rich, to }: LogOptions): Log {
+/** A new object each time: pino puts the fields of the line into it. */
+function traceOf(): { trace_id?: string } {
+  const id = traceId()
+  return id === undefined ? {} : { trace_id: id }
+}
+
+export function createLog({ level, json, rich = false, to }: LogOptions): Log {
   const stream: DestinationStream = json
     ? to
     : loadPretty()({
-        colorize: rich && to.isTTY === true,
+        colorize: rich && 'isTTY' in to && to.isTTY === true,
         singleLine: !rich,
         ignore: 'pid,hostname',
-        destination: to,
+        destination: to as NodeJS.WritableStream,
         sync: true,
       })
-  return pino({ level, redact: { paths, censor: '[secret]' } }, stream)
+  return pino({ level, mixin: traceOf, redact: { paths, censor: '[secret]' } }, stream)
 }
 
 /** A line of a log on its way to another thread. */

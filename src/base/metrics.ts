@@ -2,6 +2,7 @@
 import { Meters } from './meters.ts'
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+const unitCounts = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 const latency = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1800, 3600, 21600, 86400]
 
 export type Outcome = 'ok' | 'error' | 'cancelled'
@@ -10,6 +11,8 @@ export type Metrics = ReturnType<typeof createMetrics>
 
 export function createMetrics() {
   const meters = new Meters()
+  const counter = (name: string, help: string) => meters.counter({ name, help }).labels()
+  const gauge = (name: string, help: string) => meters.gauge({ name, help }).labels()
   return {
     meters,
     toolCalls: meters.counter({
@@ -25,6 +28,16 @@ export function createMetrics() {
       },
       seconds,
     ),
+    requests: meters.counter({
+      name: 'parley_requests_total',
+      help: 'HTTP requests that were answered.',
+      labels: ['method', 'route', 'status'],
+    }),
+    refusedCredentials: meters.counter({
+      name: 'parley_credentials_refused_total',
+      help: 'Requests that were refused for their credentials: none, a wrong key, a wrong token, or too many wrong ones.',
+      labels: ['kind'],
+    }),
     mailLatency: meters
       .histogram(
         {
@@ -34,10 +47,75 @@ export function createMetrics() {
         latency,
       )
       .labels(),
+    commits: counter('parley_commits_total', 'Commits of the database.'),
+    commitUnits: meters
+      .histogram({ name: 'parley_commit_units', help: 'Units of work that shared a commit.' }, unitCounts)
+      .labels(),
+    commitWait: meters
+      .histogram(
+        { name: 'parley_commit_wait_seconds', help: 'Time that a commit waited for the writer or a connection.' },
+        seconds,
+      )
+      .labels(),
+    writerQueue: gauge('parley_writer_queue', 'Units of work that wait for the writer or a connection.'),
+    databaseErrors: meters.counter({
+      name: 'parley_database_errors_total',
+      help: 'Commits that the database refused.',
+      labels: ['kind'],
+    }),
+    databaseRetries: counter('parley_database_retries_total', 'Work that ran again, because others were first.'),
+    listenReconnects: counter('parley_listen_reconnects_total', 'Lost connections for wake-ups (PostgreSQL).'),
+    connections: meters.gauge({
+      name: 'parley_database_connections',
+      help: 'Connections of the pool (PostgreSQL).',
+      labels: ['state'],
+    }),
+    databaseBytes: meters.gauge({
+      name: 'parley_database_bytes',
+      help: 'Size of the database file and its log (SQLite).',
+      labels: ['file'],
+    }),
+    diskFree: gauge('parley_disk_free_bytes', 'Room left beside the database file (SQLite).'),
+    wakes: counter('parley_wakes_total', 'Wake-ups that commits of this process sent.'),
+    wakesLost: counter('parley_wakes_lost_total', 'Waits that found something at their deadline, without a wake-up.'),
+    lagRows: meters.gauge({
+      name: 'parley_projection_lag_rows',
+      help: 'Changes that a follower of the feed has not taken in yet.',
+      labels: ['projection'],
+    }),
+    lagSeconds: meters.gauge({
+      name: 'parley_projection_lag_seconds',
+      help: 'Age of the oldest change that a follower of the feed has not taken in yet.',
+      labels: ['projection'],
+    }),
+    choreRuns: meters.counter({
+      name: 'parley_chore_runs_total',
+      help: 'Runs of housekeeping by this process.',
+      labels: ['chore', 'outcome'],
+    }),
+    choreSeconds: meters.gauge({
+      name: 'parley_chore_seconds',
+      help: 'Time that the last run of housekeeping took.',
+      labels: ['chore'],
+    }),
+    choreDone: meters.gauge({
+      name: 'parley_chore_done_timestamp_seconds',
+      help: 'When housekeeping last ended well in this process, since 1970.',
+      labels: ['chore'],
+    }),
+    leases: gauge('parley_leases_active', 'Leases of paths that hold now.'),
+    overdue: gauge('parley_mail_overdue', 'Deliveries whose acknowledgement is overdue; counted up to 10,000.'),
+    overQuota: gauge('parley_inboxes_over_quota', 'Agents whose unread mail is at the limit of a mailbox.'),
+    sessions: gauge('parley_sessions', 'Sessions of MCP clients that this process has in memory.'),
+    streams: gauge('parley_streams', 'Open streams of events of MCP clients.'),
+    buildInfo: meters.gauge({ name: 'parley_build_info', help: 'The version.', labels: ['version', 'engine'] }),
     waiting: meters.gauge({ name: 'parley_waiting', help: 'Calls that wait for something to happen.' }).labels(),
     sockets: meters.gauge({ name: 'parley_sockets', help: 'Open WebSockets of agents.' }).labels(),
     loopsPaused: meters
       .counter({ name: 'parley_loops_paused_total', help: 'Pauses of waking by the loop guard.' })
+      .labels(),
+    spansLost: meters
+      .counter({ name: 'parley_spans_lost_total', help: 'Spans of traces that did not reach the collector.' })
       .labels(),
     unread: meters.gauge({ name: 'parley_unread', help: 'Deliveries not read yet.' }).labels(),
   }

@@ -26,6 +26,8 @@ export function echoing(db: Db, log: Log): Db {
     ...reading(db),
     long: reading(db.long),
     snapshot: (look) => db.snapshot((reader) => look(reading(reader))),
+    observe: (observer) => db.observe?.(observer),
+    figures: () => db.figures?.() ?? {},
     check: () => db.check(),
     tx: (work, options) => db.tx((tx) => work(writing(tx)), options),
     listen: (wake) => db.listen(wake),

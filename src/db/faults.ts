@@ -44,6 +44,13 @@ export class Unsure extends HubError {
 export const isPassing = (error: unknown): boolean =>
   error instanceof HubError && error.code === 'DB_BUSY' && !(error instanceof Unsure)
 
+/** The kind of an error of the database, for metrics; undefined for any other. */
+export function faultName(error: unknown): string | undefined {
+  if (error instanceof Fault) return error.kind
+  if (error instanceof Unsure) return 'unsure'
+  return isPassing(error) ? 'busy' : undefined
+}
+
 /** By extended result code, then by its low byte (https://www.sqlite.org/rescode.html). */
 const sqliteKinds: Readonly<Record<number, FaultKind>> = {
   2067: 'unique', // CONSTRAINT_UNIQUE

@@ -57,9 +57,28 @@ export interface TxOptions {
    * The next work that waits for the disk flushes it too.
    */
   readonly repeatable?: boolean
+  /** Told when the unit has run: how many shared its commit, itself among them, and how long it waited for the writer or a connection. */
+  readonly ran?: ((units: number, waitedMs: number) => void) | undefined
 }
 
+/** Told of what happens in a database, for metrics. Each is called once a commit or less. */
+export interface DbObserver {
+  /** Units that shared a commit, and how long the first of them waited for the writer or a connection. */
+  committed(units: number, waitedMs: number): void
+  /** Work ran again: it lost against others. */
+  retried(): void
+  /** The connection for wake-ups was lost, and is there again. */
+  reconnected(): void
+}
+
+/** Figures of this moment, by the names of their metrics; those that the engine has. */
+export type DbFigures = Partial<
+  Record<'queued' | 'connections' | 'connectionsIdle' | 'fileBytes' | 'walBytes' | 'freeBytes', number>
+>
+
 export interface Db extends Reader {
+  observe?(observer: DbObserver): void
+  figures?(): DbFigures
   /** For reads that may take milliseconds: they hold up nobody else. */
   readonly long: LongReader
   /**

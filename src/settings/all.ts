@@ -12,6 +12,7 @@ import { leaseSettings } from './leases.ts'
 import { llmSettings } from './llm.ts'
 import { logSettings } from './log.ts'
 import { mailboxClientSettings } from './mailbox-client.ts'
+import { metricsSettings } from './metrics.ts'
 import { postSettings } from './post.ts'
 import { rateLimitSettings } from './rate-limits.ts'
 import { retentionSettings } from './retention.ts'
@@ -19,6 +20,7 @@ import { sessionSettings } from './sessions.ts'
 import { signInSettings } from './sign-in.ts'
 import { storageSettings } from './storage.ts'
 import { toolSettings } from './tools.ts'
+import { tracingSettings } from './tracing.ts'
 import { wakingSettings } from './waking.ts'
 
 /** The headings of docs/settings.md, in its order. */
@@ -44,6 +46,8 @@ export const subjects = {
   'Language model': llmSettings,
   'Client of the post door (`parley mailbox`) and OpenClaw bridge': mailboxClientSettings,
   Log: logSettings,
+  Metrics: metricsSettings,
+  Traces: tracingSettings,
 } as const
 
 /** All tables as one: a function that takes any of them needs an argument with the rows of all. */

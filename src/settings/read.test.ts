@@ -320,3 +320,8 @@ describe('Settings of signing in', () => {
     expect(faultsOf({ HTTP_CORS_ALLOW_HEADERS: 'a b' })).toHaveLength(1)
   })
 })
+
+verifies('serve.log.levels', 'names of Python are levels too', () => {
+  expect(load({ LOG_LEVEL: 'WARNING' }).LOG_LEVEL).toBe('warn')
+  expect(load({ LOG_LEVEL: 'Critical' }).LOG_LEVEL).toBe('fatal')
+})

@@ -34,9 +34,35 @@ verifies('serve.log.secrets', 'No token, key, session id, query or body reaches 
     await status(post(call('check_mail', {}), { ...bearer, Cookie: 'marker-cookie=1' }, '?project=marker-query')),
   ).toBe(200)
 
+  // Mail with a subject, the key that its agent got, and a visit of the pages.
+  const mail = (name: string, args: object) =>
+    ask(parley, { ...checkMail('alice', bearer), path: '/mcp/', body: call(name, args) })
+  const project = parley.storage
+  expect(await status(mail('ensure_project', { human_key: project }))).toBe(200)
+  const named = { project_key: project, program: 'test', model: 'test' }
+  expect((await mail('register_agent', { ...named, name: 'BlueLake' })).text).toContain('BlueLake')
+  const letter = { project_key: project, sender_name: 'BlueLake', to: ['BlueLake'] }
+  const sent = await mail('send_message', { ...letter, subject: 'marker-subject', body_md: 'marker-letter' })
+  expect(sent.text).toContain('marker-subject')
+  expect(
+    (await mail('fetch_inbox', { project_key: project, agent_name: 'BlueLake', include_bodies: true })).text,
+  ).toContain('marker-letter')
+  const visit = { path: '/mail', headers: { Cookie: 'parley_session=marker-session', Accept: 'text/html' } }
+  expect((await ask(parley, visit)).status).toBeLessThan(500)
+  const registered = await ask(parley, {
+    ...checkMail('alice', bearer),
+    path: '/agents/register',
+    body: JSON.stringify({ name: 'keyholder' }),
+  })
+  const key = /"api_key":"([^"]+)"/.exec(registered.text)?.[1] ?? 'no key was given'
+  expect((await ask(parley, { path: '/inbox', headers: { 'X-API-Key': key } })).status).toBe(200)
+
   // Requests that fail.
   expect(await status(post(call('check_mail', {}), { Authorization: 'Bearer marker-wrong-token' }))).toBe(401)
   expect(await status(post(call('check_mail', {}), { Authorization: 'Basic marker-basic' }))).toBe(401)
+  expect(
+    await status(post(call('check_mail', {}), { Authorization: 'Bearer eyJhbGciOiJIUzI1NiJ9.marker.marker' })),
+  ).toBe(401)
   expect(await status(post(call('check_mail', {}), { 'X-API-Key': 'marker-key' }))).toBe(401)
   expect(await status(post(call('check_mail', {}), { ...bearer, Origin: 'https://marker-origin.example' }))).toBe(403)
   expect(await pingSession(`${parley.url}/agents/alice/mcp`, 'marker-forged.session', bearer)).toBe(404)
@@ -60,5 +86,5 @@ verifies('serve.log.secrets', 'No token, key, session id, query or body reaches 
   expect(printed.match(/"path":"\/agents\/alice\/mcp"/g)?.length).toBeGreaterThan(12)
   expect(printed).toContain('"path":"/nothing"')
   expect(printed).not.toContain('marker')
-  for (const secret of [session, session.split('.')[1] ?? '', lease]) expect(printed).not.toContain(secret)
+  for (const secret of [session, session.split('.')[1] ?? '', lease, key]) expect(printed).not.toContain(secret)
 })

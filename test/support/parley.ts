@@ -42,9 +42,9 @@ export interface ParleyOptions {
 
 export type Later = (work: () => Promise<unknown>) => void
 
-const afterTest: Later = (work) => onTestFinished(async () => void (await work()))
+export const onTestEnd: Later = (work) => onTestFinished(async () => void (await work()))
 
-export async function temporaryFolder(later: Later = afterTest): Promise<string> {
+export async function temporaryFolder(later: Later = onTestEnd): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-test-'))
   later(() => rm(folder, { recursive: true, force: true }))
   return folder
@@ -71,7 +71,7 @@ export const bareEnv = (storage: string, env: Record<string, string> = {}): Reco
 })
 
 /** Starts the program without waiting for it to be ready. */
-export function spawnParley(args: string[], env: Record<string, string>, { cwd = tmpdir(), later = afterTest } = {}) {
+export function spawnParley(args: string[], env: Record<string, string>, { cwd = tmpdir(), later = onTestEnd } = {}) {
   const child = spawn(process.execPath, [program, ...args], { env, cwd, stdio: ['pipe', 'pipe', 'pipe'] })
   const output = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -107,7 +107,7 @@ export async function runParley(args: string[], env: Record<string, string>, opt
   return { code: await gone, ...output }
 }
 
-export async function startParley({ env, args = [], storage, later = afterTest }: ParleyOptions = {}): Promise<Parley> {
+export async function startParley({ env, args = [], storage, later = onTestEnd }: ParleyOptions = {}): Promise<Parley> {
   const folder = storage ?? (await temporaryFolder(later))
   const { child, output, gone, printed } = spawnParley(
     ['serve', ...args],
@@ -133,7 +133,7 @@ export async function startParley({ env, args = [], storage, later = afterTest }
 export async function serveHere({
   env,
   storage,
-  later = afterTest,
+  later = onTestEnd,
 }: Omit<ParleyOptions, 'args'> = {}): Promise<Served & { stop(): Promise<void> }> {
   const folder = storage ?? (await temporaryFolder(later))
   const config = loadConfig(bareEnv(folder, { HTTP_PORT: '0', ...env }))

@@ -1,4 +1,5 @@
 /** Batches: on PostgreSQL, units that come while others are on their way become one statement, and pay for one wait for the disk. Others that want one row take turns. */
+import { inBriefSpan, inNoTrace, inSpan, isTracing } from '../../base/tracing.ts'
 import { can } from '../../db/dialect.ts'
 import { isPassing, Unsure } from '../../db/faults.ts'
 import type { Tx } from '../../db/port.ts'
@@ -28,6 +29,8 @@ interface Waiting {
   readonly unit: Unit
   readonly resolve: (done: unknown) => void
   readonly reject: (error: unknown) => void
+  /** Told when it goes to the database, with so many units in its batch. */
+  readonly began?: ((units: number) => void) | undefined
 }
 
 /** A batch failed, and nothing of it is saved: its units are done in turn, and each fails alone if it has to. */
@@ -59,18 +62,34 @@ class Batches {
     if (ownRows.some((row) => this.#owned.has(row))) return fallback()
     for (const row of ownRows) this.#owned.add(row)
     try {
-      return await new Promise<Done>((resolve, reject) => {
-        // Called with units and answers of this batch, and with nothing else.
-        const waiting = { run, unit, resolve, reject } as unknown as Waiting
-        this.#waiting.push(waiting)
-        this.#start()
-      })
+      return await (isTracing() ? this.#enqueueTraced(run, unit) : this.#enqueue(run, unit))
     } catch (error) {
       if (!(error instanceof BatchFailed)) throw error
     } finally {
       for (const row of ownRows) this.#owned.delete(row)
     }
     return this.inTurn(rowsOf(unit), fallback)
+  }
+
+  #enqueue<U extends Unit, Done>(run: Batch<U, Done>, unit: U, began?: Waiting['began']): Promise<Done> {
+    return new Promise<Done>((resolve, reject) => {
+      // Called with units and answers of this batch, and with nothing else.
+      const waiting = { run, unit, resolve, reject, began } as unknown as Waiting
+      this.#waiting.push(waiting)
+      this.#start()
+    })
+  }
+
+  /** The commit of a batch belongs to several calls: each has a span for its own share of it. */
+  #enqueueTraced<U extends Unit, Done>(run: Batch<U, Done>, unit: U): Promise<Done> {
+    return inSpan('commit', async (span) => {
+      const since = performance.now()
+      const began = (units: number) =>
+        span?.setAttributes({ 'parley.commit.units': units, 'parley.commit.waited_ms': performance.now() - since })
+      const done = await this.#enqueue(run, unit, began)
+      inBriefSpan('wake', () => {})
+      return done
+    })
   }
 
   /**
@@ -134,10 +153,13 @@ class Batches {
     const units = batch.map(({ unit }) => unit)
     let started = false
     try {
-      const done = await commit(this.#hub, itself, (tx, note) => {
-        started = true
-        return run(tx, note, units)
-      })
+      for (const { began } of batch) began?.(batch.length)
+      const done = await inNoTrace(() =>
+        commit(this.#hub, itself, (tx, note) => {
+          started = true
+          return run(tx, note, units)
+        }),
+      )
       for (const [n, { resolve }] of batch.entries()) resolve(done[n])
     } catch (error) {
       const told = started && !(error instanceof Unsure) ? new BatchFailed('', { cause: error }) : error

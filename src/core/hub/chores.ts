@@ -34,7 +34,7 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
   async function tend(signal: AbortSignal): Promise<number> {
     const wait = dueIn(await findChore(reader(hub), name), chore, hub.clock.now())
     if (wait > 0) return wait
-    const done = await takeJobLease(hub, { name, holder, everyMs, signal }, (job) => chore.run(hub, job))
+    const done = await takeJobLease(hub, { name, holder, everyMs, signal }, (job) => runCounted(hub, chore, job))
     return done ? everyMs : Math.min(everyMs, jobLeaseMs)
   }
 
@@ -47,6 +47,20 @@ function keepChore(hub: Hub, chore: Chore, holder: string): () => Promise<void> 
     look: async ({ signal }) => ({ inMs: Math.min(await tend(signal), longestWaitMs) }),
   })
   return stop
+}
+
+async function runCounted(hub: Hub, chore: Chore, job: JobLease): Promise<void> {
+  const { choreRuns, choreSeconds, choreDone } = hub.metrics
+  const began = hub.clock.monotonic()
+  let outcome = 'error'
+  try {
+    await chore.run(hub, job)
+    outcome = 'ok'
+    choreDone.labels(chore.name).set(Math.round(hub.clock.now() / 1000))
+  } finally {
+    choreRuns.labels(chore.name, outcome).inc()
+    choreSeconds.labels(chore.name).set((hub.clock.monotonic() - began) / 1000)
+  }
 }
 
 /** How long a chore is another's, or done; never longer than the time between two runs, lest a wrong clock stop it. */

@@ -1,8 +1,9 @@
 /** The one place that opens a write transaction: store calls, their changes, COMMIT, and only then the wake-ups. */
 
 import { HubError } from '../../base/errors.ts'
+import { inBriefSpan, inSpan, inThisTrace, isTracing } from '../../base/tracing.ts'
 import { can } from '../../db/dialect.ts'
-import { isFault } from '../../db/faults.ts'
+import { faultName, isFault } from '../../db/faults.ts'
 import type { Tx, TxOptions } from '../../db/port.ts'
 import { type Change, insertChanges } from '../../store/feed/changes.ts'
 import { type Hub, inside } from './hub.ts'
@@ -35,13 +36,21 @@ export class LostRace extends Error {}
 /** `repeatable`: it is done again if the power goes. */
 type CommitOptions = Pick<TxOptions, 'repeatable'>
 
+type Work<T> = (tx: Tx, note: Note) => Promise<T>
+
 /** Runs `work` in a transaction. It runs again where another was first to write a unique row: then it finds that row. */
-export async function commit<T>(
-  hub: Hub,
-  by: Actor,
-  work: (tx: Tx, note: Note) => Promise<T>,
-  options?: CommitOptions,
-): Promise<T> {
+export const commit = <T>(hub: Hub, by: Actor, work: Work<T>, options?: CommitOptions): Promise<T> =>
+  isTracing() ? commitTraced(hub, by, work, options) : commitNow(hub, by, work, options)
+
+/** The writer runs the units of many calls in a row: each of them in its own trace. */
+const commitTraced = <T>(hub: Hub, by: Actor, work: Work<T>, options?: CommitOptions): Promise<T> =>
+  inSpan('commit', (span) => {
+    const ran = (units: number, waitedMs: number) =>
+      span?.setAttributes({ 'parley.commit.units': units, 'parley.commit.waited_ms': waitedMs })
+    return commitNow(hub, by, inThisTrace(work), { ...options, ran })
+  })
+
+async function commitNow<T>(hub: Hub, by: Actor, work: Work<T>, options?: TxOptions): Promise<T> {
   if (by.readOnly) throw readOnlyRefusal()
   for (let attempt = 1; ; attempt++) {
     let changes: Change[] = []
@@ -61,11 +70,17 @@ export async function commit<T>(
       }, options)
       hub[inside].trouble.over()
       hub[inside].commits++
-      publish(hub, changes)
+      if (isTracing()) publishTraced(hub, changes)
+      else publish(hub, changes)
       return value
     } catch (error) {
-      if (attempt === attempts || !(error instanceof LostRace || isFault(error, 'unique')))
-        throw hub[inside].trouble.explain(error)
+      if (attempt < attempts && (error instanceof LostRace || isFault(error, 'unique'))) {
+        hub.metrics.databaseRetries.inc()
+        continue
+      }
+      const kind = faultName(error)
+      if (kind !== undefined) hub.metrics.databaseErrors.labels(kind).inc()
+      throw hub[inside].trouble.explain(error)
     }
   }
 }
@@ -76,11 +91,15 @@ function channelsOf(changes: readonly Change[]): Set<string> {
   return channels
 }
 
+const publishTraced = (hub: Hub, changes: readonly Change[]): void =>
+  inBriefSpan('wake', () => publish(hub, changes), { 'parley.wake.channels': channelsOf(changes).size })
+
 function publish(hub: Hub, changes: readonly Change[]): void {
   if (changes.length === 0) return
   const channels = channelsOf(changes)
   const { wakes, db } = hub[inside]
   wakes.wake(channels.size === 0 ? [feedChannel] : channels)
+  hub.metrics.wakes.inc(channels.size)
   // Nobody waits for the others elsewhere: a NOTIFY for each `take` would wake every node, and followers look once a minute.
   if (channels.size > 0) db.announce([...channels])
 }

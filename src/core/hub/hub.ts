@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Ids } from '../../base/ids.ts'
 import type { Log } from '../../base/log.ts'
 import type { Metrics } from '../../base/metrics.ts'
-import type { Db, Look, Reader } from '../../db/port.ts'
+import type { Db, DbFigures, Look, Reader } from '../../db/port.ts'
 import type { Llm } from '../../llm/llm.ts'
 import type { RemoteTools } from '../../remote-tools/remote-tools.ts'
 import { findLastChange } from '../../store/feed/changes.ts'
@@ -129,6 +129,7 @@ export async function openHub({ db, ...shown }: HubParts): Promise<Hub> {
   const wakes = new Wakes()
   const stopFollowing = await followWakes({ db, log: shown.log }, wakes)
   const trouble = new Trouble(db, shown.log)
+  observeDb(db, shown.metrics)
   const kept: Inside = {
     db,
     reading: explained(db, trouble),
@@ -153,6 +154,21 @@ export async function openHub({ db, ...shown }: HubParts): Promise<Hub> {
     },
   }
 }
+
+function observeDb(db: Db, { commits, commitUnits, commitWait, databaseRetries, listenReconnects }: Metrics): void {
+  db.observe?.({
+    committed(units, waitedMs) {
+      commits.inc()
+      commitUnits.observe(units)
+      commitWait.observe(waitedMs / 1000)
+    },
+    retried: () => databaseRetries.inc(),
+    reconnected: () => listenReconnects.inc(),
+  })
+}
+
+/** Figures of the database at this moment. */
+export const databaseFigures = (hub: Hub): DbFigures => hub[inside].db.figures?.() ?? {}
 
 /** For verbs that only look: what is committed, and no way to write. */
 export const reader = (hub: Hub): Reader => hub[inside].reading

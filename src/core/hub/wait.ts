@@ -1,4 +1,5 @@
 /** How a call waits: ask; if there is nothing, sleep until a wake-up or the deadline; ask again. Work in the background goes on by keepLooking. */
+import { endForWait, inSpan, isTracing } from '../../base/tracing.ts'
 import { isPassing } from '../../db/faults.ts'
 import { type Hub, inside } from './hub.ts'
 import { memory } from './memory.ts'
@@ -47,9 +48,13 @@ export async function wait<T>(
   let told = false
   let uncommitted = false
   let trouble: unknown
+  /** The deadline ended the sleep: something that is found now came without its wake-up. */
+  let timedOut = false
   let found: T | undefined
   let rouse = () => {}
   let endWait: (() => void) | undefined
+  /** When it went to sleep for the first time, where that is traced. */
+  let since: number | undefined
   const rise = () => {
     woken = true
     self.asleep = false
@@ -70,12 +75,14 @@ export async function wait<T>(
       const beforeCommit = uncommitted
       uncommitted = false
       trouble = undefined
-      const answer: Answer<T> = await ask(beforeCommit).catch((error) => {
+      const asking = since === undefined ? ask(beforeCommit) : askWoken(hub, since, () => ask(beforeCommit))
+      const answer: Answer<T> = await asking.catch((error) => {
         if (first || !isPassing(error)) throw error
         trouble = error
         return { again: hub.clock.now() + awayMs }
       })
       found = answer.found
+      if (found !== undefined && timedOut && !beforeCommit) hub.metrics.wakesLost.inc()
       if (found !== undefined) return found
       const left = deadline - hub.clock.monotonic()
       if (signals.some((signal) => signal.aborted)) return undefined
@@ -84,13 +91,20 @@ export async function wait<T>(
       if (woken && trouble === undefined) continue
       // Counted once it sleeps: what is there at once is given in any case.
       if (!counted) endWait ??= beginWait(hub, waiter)
+      if (since === undefined && isTracing()) {
+        since = hub.clock.monotonic()
+        endForWait(left)
+      }
       told = false
       if (competing && answer.again !== undefined) tellNextAt(hub, channel, answer.again)
       const again = competing ? undefined : answer.again
       const pauseMs = again === undefined ? left : Math.min(left, again - hub.clock.now())
       self.asleep = true
       await new Promise<void>((resolve) => {
-        const cancel = hub.clock.after(Math.max(1, pauseMs), resolve)
+        const cancel = hub.clock.after(Math.max(1, pauseMs), () => {
+          timedOut = again === undefined
+          resolve()
+        })
         rouse = () => {
           cancel()
           resolve()
@@ -106,6 +120,17 @@ export async function wait<T>(
     if (competing && told) for (let more = found === undefined ? 1 : 2; more > 0; more--) wakes.tellNext(channel)
   }
 }
+
+/** The spans of the call ended when it went to sleep: each look that follows has one of its own. */
+const askWoken = <T>(hub: Hub, since: number, ask: () => Promise<Answer<T>>): Promise<Answer<T>> =>
+  inSpan('woken', async (span) => {
+    const answer = await ask()
+    span?.setAttributes({
+      'parley.wait.ms': Math.round(hub.clock.monotonic() - since),
+      'parley.wait.found': answer.found !== undefined,
+    })
+    return answer
+  })
 
 /** The next time that each queue is told by the clock: once for all who stand in it. */
 const nextTimes = memory(() => new Map<string, { readonly at: number; readonly cancel: () => void }>())

@@ -1,7 +1,9 @@
 /** Leases: an agent reserves paths until a time, exclusive or shared. Others are told; nothing is locked. */
+
 import { latestTime } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
+import { inSpan } from '../../base/tracing.ts'
 import type { Tx } from '../../db/port.ts'
 import { type Glob, OverBudget, parseGlob } from '../../globs/globs.ts'
 import {
@@ -83,7 +85,10 @@ const expiredPerCommit = 200
  * of the other. An agent that reserves a pattern again, in the same way, keeps its lease for longer instead of getting a
  * second one (mail.lease.again); the lease never ends sooner, and a new reason replaces the old one.
  */
-export async function reserve(
+export const reserve = (hub: Hub, acting: Acting, reserving: Reserving): Promise<Reserved> =>
+  inSpan('reserve', () => reserveNow(hub, acting, reserving))
+
+async function reserveNow(
   hub: Hub,
   acting: Acting,
   { patterns, exclusive, reason, ttlMs, onConflict }: Reserving,

@@ -1,6 +1,7 @@
 /** Watching an agent: each message, request and approval that comes for it is told, whichever process committed it. */
 import { limits } from '../../base/limits.ts'
 import { firstLine } from '../../base/text.ts'
+import { inRoot, isTracing, ofAgent } from '../../base/tracing.ts'
 import { listAskedBy, listPendingTo } from '../../store/contacts/connections.ts'
 import { findNewestOf, listArrivals } from '../../store/mail/arrivals.ts'
 import { type Acting, actAs } from '../agents/acting.ts'
@@ -13,6 +14,7 @@ import { memory } from '../hub/memory.ts'
 import { publicIds } from '../hub/public-ids.ts'
 import { beginStream } from '../hub/waits.ts'
 import { addressFrom } from '../messages/addresses.ts'
+import { linkSenders } from '../messages/traces.ts'
 
 export interface Arrival {
   readonly uid: string
@@ -174,6 +176,16 @@ async function tellMail(hub: Hub, one: FollowedAgent): Promise<void> {
   for (;;) {
     const query = { recipientId: one.agent.id, after: one.seen, limit: perLook }
     const rows = await listArrivals(reader(hub), query)
+    if (isTracing() && rows.length > 0)
+      await inRoot(
+        'push',
+        () =>
+          linkSenders(
+            hub,
+            rows.map(({ id }) => id),
+          ),
+        ofAgent(one.agent),
+      )
     for (const row of rows) {
       one.seen = row.id
       if (row.notice === 1) continue

@@ -1,6 +1,7 @@
 /** Mail read without taking it: an agent's inbox, the parts of it that want an action, its outbox. */
 
 import { limits } from '../../base/limits.ts'
+import { inSpan, isTracing, noteAgent } from '../../base/tracing.ts'
 import {
   type InboxPart,
   type InboxRow,
@@ -14,6 +15,7 @@ import type { Agent } from '../agents/agents.ts'
 import { type Trust, trustOf } from '../contacts/trust.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { listAttachments } from '../messages/carried.ts'
+import { linkSenders } from '../messages/traces.ts'
 import { type MailMessage, mailMessagesOf } from './messages.ts'
 import { holdOf } from './run-mail.ts'
 import { giveBack, holdShared, mayTake } from './shared.ts'
@@ -67,8 +69,18 @@ export const readsOn = ({ since, after }: { since?: unknown; after?: unknown }):
  * Newest first, unless the oldest is the most pressing. `since` and `after` select the next few from there on. Nothing
  * is marked as read.
  */
-export async function listInbox(hub: Hub, acting: Acting, wish: InboxWish): Promise<MailPage<Received>> {
+export const listInbox = (hub: Hub, acting: Acting, wish: InboxWish): Promise<MailPage<Received>> =>
+  isTracing() ? inSpan('inbox', () => listTraced(hub, acting, wish)) : listNow(hub, acting, wish)
+
+async function listTraced(hub: Hub, acting: Acting, wish: InboxWish): Promise<MailPage<Received>> {
+  const page = await listNow(hub, acting, wish)
+  await linkSenders(hub, ids(page.messages.filter(({ readAt }) => readAt === undefined)))
+  return page
+}
+
+async function listNow(hub: Hub, acting: Acting, wish: InboxWish): Promise<MailPage<Received>> {
   const agent = await actAs(hub, acting)
+  noteAgent(agent)
   const looking = { caller: acting.caller, agent }
   // Others of its role are not given what this one is shown (mail.group.any).
   const held = wish.run === undefined ? await holdShared(hub, looking) : []
@@ -82,6 +94,8 @@ export async function listInbox(hub: Hub, acting: Acting, wish: InboxWish): Prom
   const open = new Set(again.open)
   return { messages: again.messages.filter(({ id }) => !open.has(id)), more: again.more }
 }
+
+const ids = (messages: readonly { readonly id: number }[]): number[] => messages.map(({ id }) => id)
 
 const without = (ids: readonly number[], shown: readonly { readonly id: number }[]): number[] =>
   ids.filter((id) => !shown.some((one) => one.id === id))

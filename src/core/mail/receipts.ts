@@ -1,5 +1,6 @@
 /** Receipts: an agent has read a message, or confirms it. */
 import { HubError } from '../../base/errors.ts'
+import { inSpan, noteAgent } from '../../base/tracing.ts'
 import { updateUnread } from '../../store/agents/agents.ts'
 import { findReceipt, updateReceipt } from '../../store/messages/deliveries.ts'
 import { findSender } from '../../store/messages/messages.ts'
@@ -26,8 +27,12 @@ interface Signing {
   readonly ack: boolean
 }
 
-async function sign(hub: Hub, acting: Acting, { messageId, ack }: Signing): Promise<Receipt> {
+const sign = (hub: Hub, acting: Acting, signing: Signing): Promise<Receipt> =>
+  inSpan('receipt', () => signNow(hub, acting, signing))
+
+async function signNow(hub: Hub, acting: Acting, { messageId, ack }: Signing): Promise<Receipt> {
   const agent = await actAs(hub, acting)
+  noteAgent(agent)
   const before = await findReceipt(reader(hub), messageId, agent.id)
   if (before === undefined) throw await notAddressed(hub, agent, messageId)
   // Repeating costs no write.

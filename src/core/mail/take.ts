@@ -1,6 +1,7 @@
 /** Taking mail: the oldest unread message, popped at once or lent for a while; acknowledging it; putting it back. */
 import { hash } from 'node:crypto'
 import { HubError } from '../../base/errors.ts'
+import { inSpan, isTracing, noteAgent } from '../../base/tracing.ts'
 import type { Tx } from '../../db/port.ts'
 import { updateUnread } from '../../store/agents/agents.ts'
 import {
@@ -26,6 +27,7 @@ import { type Hub, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
 import { wait } from '../hub/wait.ts'
 import { agentWaiter } from '../hub/waits.ts'
+import { linkSenders } from '../messages/traces.ts'
 import { buryWorn } from './dying.ts'
 import { fetchShared, nextShared } from './shared.ts'
 
@@ -63,14 +65,15 @@ export interface Taken {
 /** Agents that were given mail when they last asked. A guess that only saves work. */
 const mailLikely = memory(() => new Set<number>())
 
-export async function take(
-  hub: Hub,
-  acting: Acting,
-  { loanMs, waitMs, after, signals }: Taking,
-): Promise<Taken | undefined> {
+export const take = (hub: Hub, acting: Acting, taking: Taking): Promise<Taken | undefined> =>
+  inSpan('take', () => takeNow(hub, acting, taking))
+
+async function takeNow(hub: Hub, acting: Acting, taking: Taking): Promise<Taken | undefined> {
+  const { loanMs, waitMs, after, signals } = taking
   // An empty mailbox is refused too: nothing would be written for it.
   needWriting(acting.caller)
   const agent = await actAs(hub, acting)
+  noteAgent(agent)
   if (after !== undefined)
     await settle(
       hub,
@@ -126,6 +129,7 @@ async function takeNext(hub: Hub, caller: Caller, agent: Agent, loanMs: number):
   const { hold } = taking
   const row = await takeBatched(hub, caller, agent, taking)
   if (row === undefined) return undefined
+  if (isTracing()) await linkSenders(hub, [row.message_id])
   hub.metrics.mailLatency.observe(Math.max(0, now - row.created_at) / 1000)
   return {
     mail: mailOf(row, lent ? loanOf(row.delivery_id, hold) : undefined, agent.projectId),

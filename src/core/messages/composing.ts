@@ -1,4 +1,5 @@
 /** A message as it is stored, and what its sender is told of it. */
+import { traceparent } from '../../base/tracing.ts'
 import { requestKind } from '../../store/contacts/grounds.ts'
 import { automaticKind } from '../../store/mail/conversations.ts'
 import type { Terms } from '../../store/messages/admission.ts'
@@ -71,6 +72,7 @@ export function compose(hub: Hub, { uid, sender, recipients, draft, enclosed, pl
         one.kind === 'inline' ? [{ position, data_uri: one.dataUri ?? '' }] : [],
       ),
       sha1s: sha1sOf(carried),
+      traceparent: traceparent(),
     },
   }
 }

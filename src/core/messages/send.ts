@@ -2,6 +2,7 @@
 
 import { HubError } from '../../base/errors.ts'
 import { isReserved } from '../../base/names.ts'
+import { inSpan, isTracing, ofAgent } from '../../base/tracing.ts'
 import type { Tx } from '../../db/port.ts'
 import type { Terms } from '../../store/messages/admission.ts'
 import { insertMail } from '../../store/messages/sending.ts'
@@ -97,7 +98,12 @@ interface Delivering {
 }
 
 /** One blocked recipient does not stop the others; if all are blocked, that is an error (mail.contact.partial). */
-export async function dispatch(hub: Hub, caller: Caller, what: Dispatch): Promise<Sent> {
+export const dispatch = (hub: Hub, caller: Caller, what: Dispatch): Promise<Sent> =>
+  isTracing()
+    ? inSpan('send', () => dispatchNow(hub, caller, what), isNewcomer(what.sender) ? {} : ofAgent(what.sender))
+    : dispatchNow(hub, caller, what)
+
+async function dispatchNow(hub: Hub, caller: Caller, what: Dispatch): Promise<Sent> {
   const uid = hub.ids.uuid()
   const { handshake: asks = hub.rules.contacts.handshake } = what.draft
   const drive = await driveOf(hub, what)

@@ -1,8 +1,10 @@
 /** Search: messages by their words, the best first. The language is that of fulltext/query.ts. */
+
 import { nextTurn } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
 import { moduleBeside } from '../../base/modules.ts'
 import { firstLine } from '../../base/text.ts'
+import { inSpan } from '../../base/tracing.ts'
 import { type Excerpt, excerpt } from '../../fulltext/excerpt.ts'
 import { type Phrase, phrasesOf, readQuery } from '../../fulltext/query.ts'
 import type { Ranked } from '../../fulltext/relevance.ts'
@@ -62,7 +64,10 @@ export interface Hit {
  * Finds all messages committed before the call. The verb that calls this has checked that the caller may see the scope.
  * No query is an error; one without words finds nothing.
  */
-export async function search(
+export const search = (hub: Hub, scope: Scope, searching: Searching): Promise<Found> =>
+  inSpan('search', () => searchNow(hub, scope, searching))
+
+async function searchNow(
   hub: Hub,
   scope: Scope,
   { query: text, limit = searchLimits.usual, first = [] }: Searching,

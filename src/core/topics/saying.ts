@@ -1,5 +1,6 @@
 /** Messages to a topic: for all that have joined it, in the order of its `seq`. */
 import { HubError } from '../../base/errors.ts'
+import { traceparent } from '../../base/tracing.ts'
 import type { Tx } from '../../db/port.ts'
 import { findInThread, findMessageId, type ThreadMessageRow } from '../../store/messages/messages.ts'
 import { insertMail } from '../../store/messages/sending.ts'
@@ -92,6 +93,7 @@ async function append(
       threadId: topic.id,
       projectId: topic.project_id,
       guests: sender.projectId === topic.project_id ? [] : [sender.projectId],
+      traceparent: traceparent(),
     },
   ])
   if (placed === undefined) throw topicClosed(topic)

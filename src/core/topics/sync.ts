@@ -1,5 +1,6 @@
 /** A sync with a topic: sends, receives and moves the cursor in one transaction; then, perhaps, waits. */
 import { limits } from '../../base/limits.ts'
+import { inSpan, isTracing, noteInSpan } from '../../base/tracing.ts'
 import type { Tx } from '../../db/port.ts'
 import { type MemberRow, updateHoldersSeen } from '../../store/agents/holders.ts'
 import { hasUnread, listMessagesAfter, type ThreadMessageRow } from '../../store/messages/messages.ts'
@@ -12,6 +13,7 @@ import { wait } from '../hub/wait.ts'
 import { agentWaiter, beginWait } from '../hub/waits.ts'
 import { noteStored } from '../messages/filing.ts'
 import { threadChannel } from '../messages/placing.ts'
+import { linkSenders } from '../messages/traces.ts'
 import { needProject } from '../projects/projects.ts'
 import { beyondTheEnd, type Cursor, checkNamed, type Holder, needMember } from './members.ts'
 import { type Outgoing, type Said, say, type ThreadMessage, toThreadMessage } from './saying.ts'
@@ -39,6 +41,8 @@ interface Round {
   readonly hasMore: boolean
   /** Where the cursor stood before anything was received. */
   readonly start: number
+  /** Of the received messages. */
+  readonly ids: readonly number[]
 }
 
 export interface Synced extends Round {
@@ -49,7 +53,10 @@ export interface Synced extends Round {
   undo(): Promise<void>
 }
 
-export async function sync(hub: Hub, holder: Holder, uid: string, request: Syncing): Promise<Synced> {
+export const sync = (hub: Hub, holder: Holder, uid: string, request: Syncing): Promise<Synced> =>
+  inSpan('sync', () => syncNow(hub, holder, uid, request))
+
+async function syncNow(hub: Hub, holder: Holder, uid: string, request: Syncing): Promise<Synced> {
   const { id: projectId } = await needProject(hub, holder.caller, holder.project)
   await checkNamed(hub, holder)
   const waitMs = Math.min(request.waitMs, hub.limits.waitMs)
@@ -67,6 +74,7 @@ export async function sync(hub: Hub, holder: Holder, uid: string, request: Synci
       endWait = waits ? beginWait(hub, agentWaiter(round.agentId)) : undefined
       return { sent, round }
     })
+    if (isTracing()) await noteReceived(hub, round)
     if (sent.length > 0) noteStored(hub, { messages: sent.length, deliveries: 0 })
     const later = endWait === undefined ? round : await receiveLater(hub, { holder, round, request, waitMs })
     const last = later ?? round
@@ -74,6 +82,11 @@ export async function sync(hub: Hub, holder: Holder, uid: string, request: Synci
   } finally {
     endWait?.()
   }
+}
+
+async function noteReceived(hub: Hub, { agentId, topic, ids }: Round): Promise<void> {
+  noteInSpan({ 'parley.agent.id': agentId, 'parley.project.id': topic.projectId })
+  await linkSenders(hub, ids)
 }
 
 interface Receiving {
@@ -97,7 +110,8 @@ async function receive(hub: Hub, tx: Tx, { topic, member, sent, request, waitMs 
     except: includeSelf ? undefined : agentId,
   }
   const rows = await listMessagesAfter(tx, part, maxItems + 1)
-  const received = rows.slice(0, Math.min(maxItems, countThatFit(rows))).map(toThreadMessage)
+  const fitting = rows.slice(0, Math.min(maxItems, countThatFit(rows)))
+  const received = fitting.map(toThreadMessage)
   const lastSeq = autoAdvance ? (received.at(-1)?.seq ?? start) : start
   // Own messages are passed over. Remembering how far saves looking at them again with every call.
   const all = !includeSelf && rows.length === received.length && (autoAdvance || received.length === 0)
@@ -115,6 +129,7 @@ async function receive(hub: Hub, tx: Tx, { topic, member, sent, request, waitMs 
     received,
     hasMore: rows.length > received.length,
     start,
+    ids: fitting.map(({ id }) => id),
   }
 }
 
@@ -150,7 +165,10 @@ async function receiveLater(
         const member = await needMember(tx, holder, topic)
         return receive(hub, tx, { topic, member, sent: [], request, waitMs: 0 })
       })
-      if (found !== undefined && found.received.length > 0) return { found }
+      if (found !== undefined && found.received.length > 0) {
+        if (isTracing()) await noteReceived(hub, found)
+        return { found }
+      }
     }
     const topic = await findTopic(reader(hub), projectId, uid)
     if (topic === undefined) throw topicNotFound(uid)

@@ -31,6 +31,7 @@ import { clientSessions } from './0028-client-sessions.ts'
 import { roles } from './0029-roles.ts'
 import { loops } from './0030-loops.ts'
 import { beside } from './0052-beside.ts'
+import { messageTraces } from './0049-message-traces.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -64,4 +65,5 @@ export const migrations: readonly Migration[] = [
   roles,
   loops,
   beside,
+  messageTraces,
 ]

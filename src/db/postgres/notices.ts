@@ -29,6 +29,8 @@ export class PostgresNotices {
   #loop: Promise<void> | undefined
   #connectedBefore = false
   #wake = () => {}
+  /** Called when a connection was lost and is there again. */
+  reconnected = () => {}
   /** The backends of the nodes that were there at the last look, and whether one had gone then. */
   #nodes = new Set<number>()
   #missed = false
@@ -101,7 +103,10 @@ export class PostgresNotices {
     await client.query(`SET synchronous_commit = off; SET application_name = ${this.#channel}`)
     await client.query(`LISTEN ${this.#channel}`)
     this.#listening.resolve()
-    if (this.#connectedBefore) this.#tell(undefined)
+    if (this.#connectedBefore) {
+      this.reconnected()
+      this.#tell(undefined)
+    }
     this.#connectedBefore = true
   }
 

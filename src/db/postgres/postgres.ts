@@ -4,7 +4,7 @@ import { Pool, type PoolClient } from 'pg'
 import type { Sql } from 'sql-template-tag'
 import { pause } from '../../base/clock.ts'
 import { isPostgresRace, isPostgresSilence, isPostgresStale, postgresFault, shuttingDown } from '../faults.ts'
-import type { Db, Reader, Tx, TxOptions, Wake } from '../port.ts'
+import type { Db, DbFigures, DbObserver, Reader, Tx, TxOptions, Wake } from '../port.ts'
 import { commit } from './commit.ts'
 import { PostgresNotices } from './notices.ts'
 import { clientSettings, connectionError } from './settings.ts'
@@ -43,6 +43,7 @@ class PostgresDb implements Db {
   /** When a connection was last found to be silent or outlived, by the process's own clock. */
   #uselessAt = 0
   #closing: Promise<void> | undefined
+  #observer: DbObserver | undefined
 
   constructor(pool: Pool, notices: PostgresNotices) {
     this.#pool = pool
@@ -67,17 +68,18 @@ class PostgresDb implements Db {
     })
   }
 
-  tx<T>(work: (tx: Tx) => Promise<T>, { unhurried = false }: TxOptions = {}): Promise<T> {
-    return this.#track(() => this.#untilThrough(work, unhurried))
+  tx<T>(work: (tx: Tx) => Promise<T>, options: TxOptions = {}): Promise<T> {
+    return this.#track(() => this.#untilThrough(work, options))
   }
 
-  async #untilThrough<T>(work: (tx: Tx) => Promise<T>, unhurried: boolean): Promise<T> {
+  async #untilThrough<T>(work: (tx: Tx) => Promise<T>, options: TxOptions): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#attempt(work, unhurried)
+        return await this.#attempt(work, options)
       } catch (error) {
         if (!isPostgresRace(error) && !isPostgresStale(error)) throw error
         if (attempt === attempts) throw postgresFault(error)
+        this.#observer?.retried()
       }
       await pause(randomInt(2 ** attempt))
     }
@@ -101,13 +103,17 @@ class PostgresDb implements Db {
     }
   }
 
-  async #attempt<T>(work: (tx: Tx) => Promise<T>, unhurried: boolean): Promise<T> {
+  async #attempt<T>(work: (tx: Tx) => Promise<T>, { unhurried = false, ran }: TxOptions): Promise<T> {
+    const asked = performance.now()
     const client = await this.#connect()
+    const waitedMs = performance.now() - asked
+    ran?.(1, waitedMs)
     const tx = new PostgresTx(client, this.#statements, { unhurried })
     let broken = false
     try {
       const value = await work(tx)
       tx.throwFailure()
+      this.#observer?.committed(1, waitedMs)
       if (tx.committed) return value
       // Work without a statement asks all the same whether the server would commit something.
       tx.begin()
@@ -148,6 +154,16 @@ class PostgresDb implements Db {
 
   announce(channels: readonly string[]): void {
     this.#notices.announce(channels)
+  }
+
+  observe(observer: DbObserver): void {
+    this.#observer = observer
+    this.#notices.reconnected = () => observer.reconnected()
+  }
+
+  figures(): DbFigures {
+    const { totalCount, idleCount, waitingCount } = this.#pool
+    return { queued: waitingCount, connections: totalCount, connectionsIdle: idleCount }
   }
 
   /** The server looks after its files. */

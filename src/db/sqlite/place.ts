@@ -44,6 +44,13 @@ export class SqlitePlace {
     for (const file of this.#files) compare(file)
   }
 
+  /** Bytes of the file and of its log, and those that are free beside them. */
+  sizes(): { fileBytes: number; walBytes: number; freeBytes: number } {
+    const [file = 0, wal = 0] = this.#files.map(({ path }) => statSync(path, { throwIfNoEntry: false })?.size ?? 0)
+    const { bavail, bsize } = statfsSync(this.#folder)
+    return { fileBytes: file, walBytes: wal, freeBytes: bavail * bsize }
+  }
+
   /** The same, and the room left: less than one request may need is none. */
   async check(): Promise<void> {
     this.checkFile()

@@ -2,7 +2,7 @@
 import type { Sql } from 'sql-template-tag'
 import { HubError } from '../../base/errors.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
-import type { Db, Reader, Tx, TxOptions, Wake } from '../port.ts'
+import type { Db, DbFigures, DbObserver, Reader, Tx, TxOptions, Wake } from '../port.ts'
 import { AcknowledgedNumber } from './acknowledged.ts'
 import { SqliteBell } from './bell.ts'
 import { defaultPatienceMs, whileBusy } from './busy.ts'
@@ -127,8 +127,8 @@ export class SqliteDb implements Db {
     }
   }
 
-  tx<T>(work: (tx: Tx) => Promise<T>, { repeatable = false }: TxOptions = {}): Promise<T> {
-    return this.#writer.tx(work, repeatable)
+  tx<T>(work: (tx: Tx) => Promise<T>, options?: TxOptions): Promise<T> {
+    return this.#writer.tx(work, options)
   }
 
   /** A connection of its own: in WAL mode it sees the file as of its first read, and holds up no writer. */
@@ -161,6 +161,14 @@ export class SqliteDb implements Db {
 
   /** Others see a commit in the file itself. */
   announce(): void {}
+
+  observe(observer: DbObserver): void {
+    this.#writer.observer = observer
+  }
+
+  figures(): DbFigures {
+    return { queued: this.#writer.queued, ...this.#place.sizes() }
+  }
 
   async check(): Promise<void> {
     this.#disk.check()

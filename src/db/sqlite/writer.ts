@@ -2,7 +2,7 @@
 
 import { afterTurns, alarm } from '../../base/clock.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
-import type { Tx } from '../port.ts'
+import type { DbObserver, Tx, TxOptions } from '../port.ts'
 import { whileBusy } from './busy.ts'
 import type { SqliteConnection } from './connection.ts'
 import { SqliteTx } from './tx.ts'
@@ -26,6 +26,7 @@ interface Unit {
   readonly work: (tx: Tx) => Promise<unknown>
   /** Whether nobody need wait for the disk. */
   readonly repeatable: boolean
+  readonly ran: TxOptions['ran']
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
   /** Told only after COMMIT: a failure, too, may rest on what a neighbour has not committed yet. */
@@ -64,6 +65,7 @@ export class SqliteWriter {
   #closing = false
   /** How many of the next groups have savepoints. */
   #guardedGroups = 0
+  observer: DbObserver | undefined
 
   constructor(connection: SqliteConnection, { patienceMs, beginning, committing, flush, committed }: WriterOptions) {
     this.#connection = connection
@@ -82,13 +84,14 @@ export class SqliteWriter {
     }
   }
 
-  tx<T>(work: (tx: Tx) => Promise<T>, repeatable = false): Promise<T> {
+  tx<T>(work: (tx: Tx) => Promise<T>, { repeatable = false, ran }: TxOptions = {}): Promise<T> {
     if (this.#closing) return Promise.reject(shuttingDown())
     return new Promise<T>((resolve, reject) => {
       // `resolve` is called with the value of `work`, and with nothing else.
       this.#queue.push({
         work,
         repeatable,
+        ran,
         resolve: resolve as (value: unknown) => void,
         reject,
         failed: false,
@@ -97,6 +100,11 @@ export class SqliteWriter {
       })
       if (!this.#active) this.#schedule()
     })
+  }
+
+  /** Units that wait for their commit to begin. */
+  get queued(): number {
+    return this.#queue.length
   }
 
   /** Refuses new work, finishes what waits, and closes the connection after all others. */
@@ -126,6 +134,7 @@ export class SqliteWriter {
   }
 
   async #runGroup(group: Unit[]): Promise<void> {
+    const began = performance.now()
     try {
       await this.#attempt(group)
     } catch (error) {
@@ -135,7 +144,10 @@ export class SqliteWriter {
     }
     this.stats.groups++
     this.stats.units += group.length
+    this.observer?.committed(group.length, Math.max(0, began - (group[0]?.since ?? began)))
     for (const unit of group) {
+      // One that came while the group ran has waited for nothing.
+      unit.ran?.(group.length, Math.max(0, began - unit.since))
       if (unit.failed) unit.reject(unit.result)
       else unit.resolve(unit.result)
     }
@@ -144,6 +156,7 @@ export class SqliteWriter {
   /** The units of the group are undone: through no fault of theirs, but for the one that is left out. */
   #runAgain(group: readonly Unit[], { leftOut }: GroupLost): void {
     if (leftOut === undefined) this.stats.reruns++
+    this.observer?.retried()
     leftOut?.reject(leftOut.result)
     this.#queue.unshift(...group.filter((unit) => unit !== leftOut))
   }

@@ -8,6 +8,7 @@ import { limits } from '../../base/limits.ts'
 import type { Log } from '../../base/log.ts'
 import { echo } from '../../base/text.ts'
 import type { Caller } from '../../core/access/callers.ts'
+import { accountRequests, pathOf } from './account-requests.ts'
 import { type Admission, admitRoutes } from './admission.ts'
 import { type ClientAddress, createClientAddress } from './client-address.ts'
 import { dropUnusedConnections } from './connections.ts'
@@ -16,12 +17,16 @@ import { type CredentialOptions, createReadCaller, givenIn } from './credentials
 import { createGuard, type GuardOptions } from './guard.ts'
 import { addHealth, type HealthOptions } from './health.ts'
 import { checkForm, fromFastify, HttpRefusal, isCutOff, retryHeader, statusOf } from './refusal.ts'
+import { createRefusals, type RefusedKind, refusedKind } from './refused-credentials.ts'
 import { addMetadata, challengeOf, type ResourceOptions } from './sign-in/resource.ts'
+import { traceRequests } from './trace-requests.ts'
 import { createResponses, type UnsentOptions } from './unsent.ts'
 import type { WrongKeys } from './wrong-keys.ts'
 
 export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptions, UnsentOptions {
   readonly log: Log
+  /** Begins the id of each request: those of other processes begin otherwise. */
+  readonly node?: string
   /** Addresses and networks of proxies that are believed whom they pass on. */
   readonly trustedProxies?: readonly string[]
   /** Holds callers to their roles and limits; absent where every caller may do all. */
@@ -50,16 +55,20 @@ declare module 'fastify' {
     endWithKey(raw: IncomingMessage, caller: Caller, end: () => void): () => void
     /** Where a request comes from, as limits count it. */
     clientAddress: ClientAddress
+    /** Counts and logs credentials that were refused. */
+    noteRefused(kind: RefusedKind, address: string | undefined): void
   }
 }
 
 /** Listen with `listen` below: it costs each request less than `app.listen` right after `app.ready`. */
 export function createApp(options: AppOptions): FastifyInstance {
-  const { log, admission, wrongKeys, resource = {}, trustedProxies = [], tls } = options
+  const { log, admission, wrongKeys, resource = {}, trustedProxies = [], tls, node = 'r' } = options
   const ServerResponse = createResponses(options)
+  let requests = 0
   const app = Fastify({
     ...(tls === undefined ? { http: { ServerResponse } } : ({ https: { ServerResponse, ...tls } } as object)),
     bodyLimit: limits.requestBytes,
+    genReqId: () => `${node}-${(++requests).toString(36)}`,
     exposeHeadRoutes: false,
     // For a request to arrive, not for its answer.
     requestTimeout: 120_000,
@@ -84,13 +93,20 @@ export function createApp(options: AppOptions): FastifyInstance {
   })
   app.decorateRequest('caller')
 
+  traceRequests(app)
+  const account = accountRequests(app, options)
   const guard = createGuard(options)
   const readCaller = createReadCaller(options)
   const cors = options.cors && createCors(options.cors)
   const clientAddress = createClientAddress(trustedProxies)
   app.decorate('clientAddress', clientAddress)
-  const judge = async (error: unknown, raw: IncomingMessage): Promise<Error> =>
-    ((await wrongKeys?.judge(error, clientAddress(raw))) ?? error) as Error
+  const noteRefused = createRefusals(options)
+  app.decorate('noteRefused', noteRefused)
+  const judge = async (error: unknown, raw: IncomingMessage): Promise<Error> => {
+    const judged = ((await wrongKeys?.judge(error, clientAddress(raw))) ?? error) as Error
+    noteRefused(refusedKind(judged, raw.headers), clientAddress(raw))
+    return judged
+  }
   app.decorate('callerOf', async (raw) => {
     const caller = readCaller(raw, guard(raw))
     if (!(caller instanceof Promise)) return caller
@@ -102,6 +118,15 @@ export function createApp(options: AppOptions): FastifyInstance {
     const key = givenIn(headers)
     return (typeof key === 'string' && options.onKeyLost?.(caller, key, end)) || (() => {})
   })
+  const readOrNote = (request: FastifyRequest, toLoopback: boolean) => {
+    const { raw } = request
+    try {
+      return readCaller(raw, toLoopback, () => request.routeOptions.config.openToAll === true)
+    } catch (error) {
+      noteRefused(refusedKind(error, raw.headers), clientAddress(raw))
+      throw error
+    }
+  }
   app.addHook('onRequest', (request, reply, done) => {
     const toLoopback = guard(request.raw)
     const page = isPage(request.raw)
@@ -109,7 +134,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     if (!page && cors?.(request, reply)) return
     checkForm(request.raw)
     if (page || isOpen(request)) return done()
-    const caller = readCaller(request.raw, toLoopback, () => request.routeOptions.config.openToAll === true)
+    const caller = readOrNote(request, toLoopback)
     const enter = (who: Caller) => {
       request.caller = who
       done()
@@ -120,16 +145,16 @@ export function createApp(options: AppOptions): FastifyInstance {
   if (admission !== undefined) app.addHook('onRoute', admitRoutes(admission))
 
   app.setErrorHandler((error: FastifyError, request, reply) => sendError(log, error, request, reply))
-  app.setNotFoundHandler((request, reply) =>
-    sendError(log, new HubError('NOT_FOUND', `There is nothing at ${echo(pathOf(request))}.`), request, reply),
-  )
+  app.setNotFoundHandler((request, reply) => {
+    account(request, reply)
+    sendError(log, new HubError('NOT_FOUND', `There is nothing at ${echo(pathOf(request))}.`), request, reply)
+  })
   app.addHook('onSend', (request, reply, payload, done) => {
     const challenge = reply.statusCode < 401 ? undefined : challengeOf(resource, reply.statusCode, request)
     if (challenge !== undefined) reply.header('www-authenticate', challenge)
     reply.headers(retryHeader(reply.statusCode))
     done(null, payload)
   })
-  logRequests(app, options)
   dropUnusedConnections(app)
   addHealth(app, options)
   addMetadata(app, resource)
@@ -139,18 +164,6 @@ export function createApp(options: AppOptions): FastifyInstance {
 /** Routes check their input themselves. Without this, Fastify loads a compiler of JSON Schemas at every start (20 ms, 5 MB). */
 function noSchemas(): never {
   throw new Error('No route has a JSON Schema.')
-}
-
-/** A line for each request, without anything that a client may have put a secret into (serve.log.secrets). */
-function logRequests(app: FastifyInstance, { log, requestsShown }: Pick<AppOptions, 'log' | 'requestsShown'>): void {
-  const level = requestsShown ? 'info' : 'debug'
-  if (!log.isLevelEnabled(level)) return
-  app.addHook('onResponse', (request, reply, done) => {
-    const { method } = request
-    const path = loggedPath(pathOf(request))
-    log[level]({ method, path, status: reply.raw.statusCode, ms: Math.round(reply.elapsedTime) }, 'request')
-    done()
-  })
 }
 
 /**
@@ -178,20 +191,6 @@ const openPaths = ['/health/', '/.well-known/', '/docs', '/openapi.json']
 /** Pages take cookies too, and lead to a login. By the path, because the options of a route cost every request 1 µs. */
 const isPage = ({ url = '' }: IncomingMessage): boolean =>
   url === '/' || (url.startsWith('/mail') && (url.length === 5 || url[5] === '/' || url[5] === '?'))
-
-/** A query may hold a secret; a log may not. */
-const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''
-
-/** A client may also write its secret as a part of the path, by mistake: a key, a token, a query that it has encoded. */
-const loggedPath = (path: string): string =>
-  path
-    .replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '')
-    .split(/[;#]|%3f|%3b|%23/i, 1)
-    .join('')
-    // The code of an invitation (access.invite.hash).
-    .replace(/\bjoin(?:\/|%2f).*/i, 'join/[secret]')
-    .replace(/[A-Za-z0-9_+.=-]{40,}/g, '[secret]')
-    .slice(0, 200)
 
 function sendError(
   log: Log,

@@ -3,11 +3,14 @@ import { hash as hashOf, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { HubError } from '../../base/errors.ts'
 import { type Caller, local, operator } from '../../core/access/callers.ts'
+import { bringsToken } from './metrics-port.ts'
 import { isForwarded } from './proxies.ts'
 import { isToken, type Tokens } from './sign-in/tokens.ts'
 
 export interface CredentialOptions {
   readonly bearerToken: string | undefined
+  /** A further token, for /metrics alone. */
+  readonly metricsToken?: string | undefined
   /** Whether a program on this machine needs no credentials. */
   readonly allowLocalUnauthenticated: boolean
   /** The agent whose key this is, if it is one; a promise where that has to be looked up. */
@@ -35,6 +38,7 @@ type ReadCaller = (request: IncomingMessage, toLoopback: boolean, openToAll?: ()
 /** Throws UNAUTHENTICATED. A wrong credential is refused even where none would have been needed. */
 export function createReadCaller({
   bearerToken,
+  metricsToken,
   allowLocalUnauthenticated,
   callerOfKey,
   tokens,
@@ -55,6 +59,7 @@ export function createReadCaller({
     const both = authorization !== undefined && apiKey !== undefined
     if (typeof given !== 'string' || both) throw notValid()
     if (expected !== undefined && timingSafeEqual(Buffer.from(digest(given)), expected)) return operator
+    if (metricsToken !== undefined && isScrape(request) && bringsToken(headers, metricsToken)) return operator
     if (tokens !== undefined && authorization !== undefined && isToken(given))
       return tokens.callerOf(given, digest(given), request)
     // A key that was good a moment ago is let in at once: going on in a later turn made such calls dearer than those of tokens.
@@ -63,6 +68,9 @@ export function createReadCaller({
     return caller instanceof Promise ? caller.then((found) => found ?? Promise.reject(notValid())) : caller
   }
 }
+
+/** The token of the metrics opens them, and nothing else (serve.metrics.token). */
+const isScrape = ({ method, url = '' }: IncomingMessage): boolean => method === 'GET' && /^\/metrics(\?|$)/.test(url)
 
 /** The key or token that a request brings. */
 export const givenIn = ({ authorization, 'x-api-key': apiKey }: IncomingMessage['headers']) =>

@@ -57,7 +57,7 @@ export const feedTables: ReadonlySet<string> = new Set(['changes', 'followers'])
 
 /** Neither kept nor missed: who works or guesses at what just now, the steps of the schema, and what fills itself from the rest. */
 export const leftOut = (name: string): boolean =>
-  /^(chores|guesses|announcements|client_sessions|woken_agents|loop_threads|loop_pairs|presence|presence_nodes|parley_migrations|outbox|outbox_filed|project_box|thread_box|activity|activity_totals|search_(parts|words|pending)|search_\d+(_\w+)?)$/.test(
+  /^(chores|guesses|announcements|client_sessions|woken_agents|loop_threads|loop_pairs|message_traces|presence|presence_nodes|parley_migrations|outbox|outbox_filed|project_box|thread_box|activity|activity_totals|search_(parts|words|pending)|search_\d+(_\w+)?)$/.test(
     name,
   )
 

@@ -37,7 +37,7 @@ export function mailBatch(all: readonly NewMail[], { hurried }: { hurried: boole
         reply_to BIGINT, subject TEXT, importance TEXT, ack_required INTEGER, urgent INTEGER, mail INTEGER, body TEXT,
         metadata TEXT, attachments TEXT, now BIGINT, depth BIGINT, free INTEGER, until BIGINT, leases INTEGER,
         called TEXT, digest TEXT, low_id BIGINT, high_id BIGINT, subject_key TEXT, guests BIGINT[], images JSON, sha1s TEXT[],
-        actor TEXT, wakes TEXT, expires_at BIGINT)),
+        actor TEXT, wakes TEXT, expires_at BIGINT, traceparent TEXT)),
     addressed AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${toJson(addressed)}::json) AS address (n INTEGER, id BIGINT, kind TEXT)),
     -- Threads before agents, each in the order of their ids, as every send locks them.
@@ -81,6 +81,7 @@ export function mailBatch(all: readonly NewMail[], { hurried }: { hurried: boole
     ${some(({ images }) => images?.length, pictured)}
     ${some(({ sha1s }) => sha1s?.length, carried)}
     ${some(({ feed }) => feed, told)}
+    ${some(({ traceparent }) => traceparent, traced)}
   SELECT placed.n, place_id AS thread_id, seq, message_id, held.id, held.unread, held.active_at
   FROM placed LEFT JOIN addressed ON addressed.n = placed.n LEFT JOIN held ON held.id = addressed.id`
 }
@@ -124,6 +125,10 @@ const carried = sql`, carried AS (
 const told = sql`, told AS (${insertChangesFrom(sql`
   SELECT now, actor, 'message.sent', project_id, sender_id, place_id, message_id, wakes || place_id
   FROM placed ORDER BY message_id`)})`
+
+const traced = sql`, traced AS (
+  INSERT INTO message_traces (message_id, traceparent, sent_at)
+  SELECT message_id, traceparent, now FROM placed WHERE traceparent IS NOT NULL)`
 
 /** Room has to be there for all of them who are asked for here. */
 const ofGiven = {
@@ -172,6 +177,7 @@ function toRow({ message, about, feed, terms, ...mail }: NewMail, n: number) {
     actor: feed?.actor,
     wakes: feed?.wakes,
     expires_at: message.expiresAt,
+    traceparent: mail.traceparent,
   }
 }
 

@@ -10,6 +10,7 @@ import { type DeliveryKind, insertDeliveries } from './deliveries.ts'
 import { insertGuests } from './guests.ts'
 import { mailBatch, type PlacedRow } from './mail-batch.ts'
 import { insertMessage, type NewMessage } from './messages.ts'
+import { insertTrace } from './traces.ts'
 
 /** A message, and the rows that are stored along with it. */
 export interface NewMail {
@@ -34,6 +35,8 @@ export interface NewMail {
   readonly images?: readonly { readonly position: number; readonly data_uri: string }[]
   /** By which the content of its attachments is found. */
   readonly sha1s?: readonly string[]
+  /** The trace of its sender's request, where that is recorded. */
+  readonly traceparent?: string | undefined
   /** Its entry in the feed, where its unit is one statement; others note theirs. `wakes` ends where the id of the thread goes. */
   readonly feed?: { readonly actor: string; readonly wakes: string }
 }
@@ -100,5 +103,7 @@ async function insertInTurn(tx: Tx, mail: NewMail): Promise<Placed | undefined> 
   if (about !== undefined) insertConversation(tx, { ...about, threadId })
   for (const image of mail.images ?? []) insertInline(tx, { message_id: messageId, ...image })
   insertCarriers(tx, messageId, mail.sha1s ?? [])
+  const { traceparent } = mail
+  if (traceparent !== undefined) insertTrace(tx, { messageId, traceparent, now: message.now })
   return { threadId, seq, messageId }
 }

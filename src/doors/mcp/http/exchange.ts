@@ -2,7 +2,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { RequestId } from '@modelcontextprotocol/server'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { retryHeader } from '../../http/refusal.ts'
 import type { Engine } from '../protocol/engine.ts'
 import { type ClientInfo, Exchange, type Peer } from '../protocol/exchange.ts'
@@ -58,6 +58,14 @@ export class HttpExchange<Scope> extends Exchange<Scope> {
     this.engine.streams.add(this.#response)
     const { server, request } = this.#reply
     this.#forgetKey = server.endWithKey(request.raw, this.caller, () => void this.lose())
+  }
+
+  override get requestId(): string {
+    return this.#reply.request.id
+  }
+
+  override noteCall(call: FastifyRequest['called']): void {
+    this.#reply.request.called = call
   }
 
   override welcome(client: ClientInfo): void {

@@ -6,6 +6,8 @@ import type { Engine } from './engine.ts'
 import { isRecord } from './json.ts'
 
 export interface Ended {
+  /** The request that brought the call, as the log names it; a client on stdio makes none. */
+  readonly reqId?: string | undefined
   readonly outcome: Outcome
   readonly at: number
   readonly ms: number
@@ -26,7 +28,7 @@ export function openAccount<Scope>(
     cancelled: metrics.toolCalls.labels(door.name, name, 'cancelled'),
   }
   const tool = usage.count(door.name, name, cluster)
-  return ({ outcome, at, ms, args }) => {
+  return ({ reqId, outcome, at, ms, args }) => {
     calls[outcome].inc()
     seconds.observe(ms / 1000)
     tool.calls++
@@ -36,6 +38,6 @@ export function openAccount<Scope>(
     const [project, agent] = [briefly(subject?.project), briefly(subject?.agent)]
     if (door.subject !== undefined) usage.note({ tool, at, ms, outcome, project, agent })
     if (log.isLevelEnabled('debug'))
-      log.debug({ door: door.name, tool: name, cluster, outcome, ms, project, agent }, 'a tool was called')
+      log.debug({ reqId, door: door.name, tool: name, cluster, outcome, ms, project, agent }, 'a tool was called')
   }
 }

@@ -1,6 +1,7 @@
 /** Runs a tool: arguments in, value or error out, with progress while it takes its time. */
 import type { ProgressToken } from '@modelcontextprotocol/server'
 import { errorShape, type HubError, isUnexpected } from '../../../base/errors.ts'
+import { inCall, isTracing, noteInSpan } from '../../../base/tracing.ts'
 import { readArguments } from '../args.ts'
 import { InputRequired } from './dialogue.ts'
 import type { Exchange } from './exchange.ts'
@@ -17,9 +18,18 @@ interface Call<Scope> {
   /** The reason that the arguments do not agree with the connection. */
   readonly fault?: HubError | undefined
   readonly exchange: Exchange<Scope>
+  /** The `_meta` of the call: it may name the trace of the client. */
+  readonly meta?: unknown
 }
 
-export async function runTool<Scope>({ service, row, args, fault, exchange }: Call<Scope>): Promise<Result> {
+export function runTool<Scope>(call: Call<Scope>): Promise<Result> {
+  if (!isTracing()) return runNow(call)
+  const { name } = call.row.tool
+  const about = { 'parley.door': call.service.door.name, 'parley.tool': name }
+  return inCall(`tool ${name}`, call.meta, () => runNow(call), about)
+}
+
+async function runNow<Scope>({ service, row, args, fault, exchange }: Call<Scope>): Promise<Result> {
   const { clock, log } = service.engine
   const [at, started] = [clock.now(), clock.monotonic()]
   let result: Result
@@ -31,13 +41,18 @@ export async function runTool<Scope>({ service, row, args, fault, exchange }: Ca
     if (thrown instanceof InputRequired || thrown instanceof Refusal) throw thrown
     const error = service.word(thrown, exchange.scope, row)
     if (isUnexpected(error) && !exchange.over)
-      log.error({ err: thrown, door: service.door.name, tool: row.tool.name }, 'a tool failed')
+      log.error(
+        { err: thrown, reqId: exchange.requestId, door: service.door.name, tool: row.tool.name },
+        'a tool failed',
+      )
     // The client never hears of anything that the call did before it failed.
     await exchange.takeBack()
     result = { ok: false, error }
   }
   const outcome = exchange.over ? 'cancelled' : result.ok ? 'ok' : 'error'
-  row.ended({ outcome, at, ms: Math.round(clock.monotonic() - started), args })
+  if (isTracing()) noteInSpan({ 'parley.outcome': outcome, ...(!result.ok && { 'error.type': result.error.code }) })
+  exchange.noteCall({ door: service.door.name, tool: row.tool.name, outcome })
+  row.ended({ reqId: exchange.requestId, outcome, at, ms: Math.round(clock.monotonic() - started), args })
   return result
 }
 

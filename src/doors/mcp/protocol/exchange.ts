@@ -1,6 +1,7 @@
 /** One request waiting for its answer, whatever wire it came by; also the context its tool runs in. */
 import type { RequestId } from '@modelcontextprotocol/server'
 import { afterTurns } from '../../../base/clock.ts'
+import type { Outcome } from '../../../base/metrics.ts'
 import type { Caller } from '../../../core/access/callers.ts'
 import type { Self } from '../../../core/agents/connection.ts'
 import type { CallContext, Dialogue } from '../table.ts'
@@ -72,6 +73,12 @@ export abstract class Exchange<Scope> implements CallContext<Scope> {
   }
   /** Makes sure that notifications can be carried, for requests that are nothing without them. */
   stream(): void {}
+  /** The request that brought it, as the log names it. */
+  get requestId(): string | undefined {
+    return undefined
+  }
+  /** A tool was called: the line of the request says so. */
+  noteCall(_call: { readonly door: string; readonly tool: string; readonly outcome: Outcome }): void {}
   /** A client has introduced itself. */
   welcome(_client: ClientInfo): void {}
 

@@ -176,6 +176,9 @@ export function createSessions({
   const isAlive = (claims: Claims): boolean => claims.at + ttlMs > clock.now()
 
   return {
+    get size(): number {
+      return held.size
+    },
     issue(claims: Omit<Claims, 'at' | 'nonce'>): string {
       const { name, version, can } = claims.client
       const client = { name: name.slice(0, maxNames), version: version.slice(0, maxNames), can }

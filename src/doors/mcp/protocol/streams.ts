@@ -24,6 +24,7 @@ export interface Streams {
   add(stream: ServerResponse): void
   delete(stream: ServerResponse): void
   close(): void
+  readonly size: number
 }
 
 export function createStreams(clock: Clock): Streams {
@@ -40,6 +41,9 @@ export function createStreams(clock: Clock): Streams {
     },
     delete(stream) {
       open.delete(stream)
+    },
+    get size() {
+      return open.size
     },
     close() {
       cancel?.()

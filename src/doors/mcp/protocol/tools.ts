@@ -31,7 +31,7 @@ export async function callTool<Scope>(service: Service<Scope>, incoming: Incomin
   if (task !== undefined) return task
   const token = (meta as Json | undefined)?.progressToken as ProgressToken | undefined
   const stop = token === undefined ? undefined : startProgress(service, token, exchange)
-  const result = await runTool({ service, row, args, fault, exchange })
+  const result = await runTool({ service, row, args, fault, exchange, meta })
   stop?.()
   if (result.ok) noteClientSession(service, incoming, { row, args, value: result.value })
   // A client that asks for it is told of its own call, without anything that was written (hub.logging.calls).

@@ -80,7 +80,9 @@ export function mountSockets(
   /** A wrong key closes the socket; past the limit of its address, the handshake fails with this error. */
   async function wrongKey(address: string | undefined): Promise<HubError | undefined> {
     const judged = await wrongKeys?.judge(new HubError('UNAUTHENTICATED', 'The key is not valid.'), address)
-    return judged instanceof HubError && judged.code === 'RATE_LIMITED' ? judged : undefined
+    const tooMany = judged instanceof HubError && judged.code === 'RATE_LIMITED' ? judged : undefined
+    app.noteRefused(tooMany === undefined ? 'key' : 'limited', address)
+    return tooMany
   }
 
   async function enter(key: string): Promise<Link | undefined> {
