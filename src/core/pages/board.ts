@@ -62,7 +62,7 @@ export interface Board {
 
 /** Mail that is unread for longer than this keeps its sender waiting; after a week nobody waits any more. */
 const longUnreadMs = 3_600_000
-const givenUpMs = 604_800_000
+export const givenUpMs = 604_800_000
 const workingMs = 300_000
 const idleMs = 3_600_000
 const most = { agents: 200, leases: 500, owed: 500 } as const

@@ -41,6 +41,7 @@ export type Event =
         | 'mail.acknowledged'
         | 'mail.expired'
         | 'mail.dead'
+        | 'mail.dropped'
       projectId: number
       agentId: number
       messageId: number
