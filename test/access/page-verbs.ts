@@ -23,12 +23,14 @@ import {
 } from '../../src/core/pages/decisions.ts'
 import { findEventPosition, followPageEvents } from '../../src/core/pages/events.ts'
 import { followMail } from '../../src/core/pages/follow-mail.ts'
+import { readFrame } from '../../src/core/pages/frame.ts'
 import { knowInitials } from '../../src/core/pages/initials.ts'
 import { listPageLeases } from '../../src/core/pages/leases.ts'
 import { listLoops, pauseAgain, resumeLoop } from '../../src/core/pages/loops.ts'
 import { readMessage, showMessage } from '../../src/core/pages/message.ts'
-import { countNeeds, readNeeds } from '../../src/core/pages/needs.ts'
+import { readNeeds } from '../../src/core/pages/needs.ts'
 import { listAddressable, sendAsOverseer } from '../../src/core/pages/overseer.ts'
+import { listGroups } from '../../src/core/pages/overseer-groups.ts'
 import { answerMessage, answerThread, listAnswers, setTopicStatus } from '../../src/core/pages/person-answers.ts'
 import { listPageProjects, overviewProject } from '../../src/core/pages/projects.ts'
 import { decideRelated, listSuggestions } from '../../src/core/pages/related.ts'
@@ -59,7 +61,7 @@ export const pageVerbs = {
   countAttention: (hub, { caller }) => countAttention(hub, caller),
   readBoard: async (hub, { caller, project }) => (await readBoard(hub, caller, { project })).agents,
   readNeeds: async (hub, { caller, project }) => void (await readNeeds(hub, caller, { project })),
-  countNeeds: async (hub, { caller }) => void (await countNeeds(hub, caller)),
+  readFrame: async (hub, { caller }) => void (await readFrame(hub, caller, { mark: 'here' })),
   remindAgent: (hub, { caller, project, name }) => remindAgent(hub, caller, project, name),
   listAttention: (hub, { caller, project }) => listAttention(hub, caller, { view: 'unread', project, ...page }),
   listPageLeases: (hub, { caller, project }) => listPageLeases(hub, caller, project, page),
@@ -72,6 +74,7 @@ export const pageVerbs = {
   knowInitials: async (hub, { caller }) => void (await knowInitials(hub, caller)),
   listAnswers: async (hub, { caller }) => void (await listAnswers(hub, caller)),
   listAddressable: (hub, { caller, project }) => listAddressable(hub, caller, project),
+  listGroups: async (hub, { caller, project }) => void (await listGroups(hub, caller, { project })),
   listSuggestions: async (hub, { caller }) => void (await listSuggestions(hub, caller)),
   findEventPosition: async (hub, { caller }) => void (await findEventPosition(hub, caller)),
   followPageEvents: async (hub, { caller, project }) =>

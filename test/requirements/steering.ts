@@ -35,6 +35,8 @@ export const steering = [
   { id: 'web.needs.acts', spec: 'mail Web UI', says: 'Each line acts in place, without scripts; a release and an approval ask once and say what follows.' },
   { id: 'web.needs.undo', spec: 'mail Web UI', says: 'A denial, a mark as read, a resumption and a dropped dead letter can be undone from the notice that tells of them.' },
   { id: 'web.needs.questions', spec: 'mail Web UI', says: 'A question in a topic that nobody answers is a line of Needs you, answered from there; types of bus messages are marked.' },
+  { id: 'web.notify.asked', spec: 'mail Web UI', says: 'Once asked for, a desktop notification tells of an answer and of each new line of Needs you, but for muted projects.' },
+  { id: 'web.compose.groups', spec: 'mail Human Overseer', says: 'The composer filters recipients and has groups: a project, a role, all who are stuck; 2,000 agents stay light.' },
   { id: 'web.attention.boards', spec: 'mail Web UI', says: 'Four boards: unread for an hour, urgent unread, acknowledgement required, overdue; with counts and who is late.' },
   { id: 'web.attention.remind', spec: 'mail Web UI', says: 'A reminder goes to each who is late, names the mail, and comes at most once an hour.' },
   { id: 'web.leases.listed', spec: 'mail Web UI', says: 'Leases are listed as active, released or expired, by holder, with those that stand in their way.' },

@@ -6,11 +6,11 @@ import type { Caller } from '../access/callers.ts'
 import { agentOf, homeOf, mayRoam, pageSight } from '../access/rules.ts'
 import { type Contact, toContact } from '../contacts/links.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { memory } from '../hub/memory.ts'
 import { fromNamed, type Lease } from '../leases/leases.ts'
-import { needProject } from '../projects/projects.ts'
+import { needProject, type Project } from '../projects/projects.ts'
 import { type Board, type BoardAgent, givenUpMs, readBoard } from './board.ts'
 import { type DeadLetter, lettersOf } from './dead-letters.ts'
+import { keep } from './kept.ts'
 import { type Loop, listLoops } from './loops.ts'
 import { listPageMessages, type PageMessage, slugsOf } from './page-message.ts'
 
@@ -51,13 +51,25 @@ export interface Needs {
 
 const most = { answers: 20, questions: 20, contacts: 50, conflicts: 50, messages: 3, dead: 20 } as const
 
-export async function readNeeds(
+interface NeedsWish {
+  readonly project?: string | undefined
+  /** The mark of the end of the feed, where a list that was read at it may be shown. */
+  readonly mark?: string | undefined
+}
+
+export async function readNeeds(hub: Hub, caller: Caller, { project, mark }: NeedsWish = {}): Promise<Needs> {
+  const home = project === undefined ? undefined : await needProject(hub, caller, project)
+  return keep(hub, caller, { name: `needs ${home?.id ?? ''}`, mark }, async () =>
+    needsOf(hub, caller, home, await readBoard(hub, caller, { project, mark })),
+  )
+}
+
+async function needsOf(
   hub: Hub,
   caller: Caller,
-  { project, board }: { readonly project?: string | undefined; readonly board?: Board | undefined } = {},
+  home: Project | undefined,
+  { byId, conflicts, owed }: Board,
 ): Promise<Needs> {
-  const { byId, conflicts, owed } = board ?? (await readBoard(hub, caller, { project }))
-  const home = project === undefined ? undefined : await needProject(hub, caller, project)
   const db = reader(hub)
   const [sight, now] = [pageSight(caller), hub.clock.now()]
   const answers = mayRoam(caller) ? await listPageMessages(hub, sight, await listAnswerIds(db, most.answers)) : []
@@ -113,21 +125,4 @@ async function openQuestions(hub: Hub, caller: Caller, projectId: number | undef
   const sent = { after: now - givenUpMs, before: now - hub.rules.stuckMs }
   const ids = await listOpenQuestions(reader(hub), { projectId, sent, limit: most.questions })
   return listPageMessages(hub, pageSight(caller), ids)
-}
-
-const counted = memory(() => new Map<string, { readonly at: number; readonly count: number }>())
-
-/** The number beside every page may be so old: the list itself is read anew. */
-const countedMs = 2000
-
-/** How many lines the list has. */
-export async function countNeeds(hub: Hub, caller: Caller): Promise<number> {
-  const key = JSON.stringify([pageSight(caller), homeOf(caller)])
-  const known = counted(hub).get(key)
-  const now = hub.clock.monotonic()
-  if (known !== undefined && now - known.at < countedMs) return known.count
-  const { count } = await readNeeds(hub, caller)
-  if (counted(hub).size > 100) counted(hub).clear()
-  counted(hub).set(key, { at: now, count })
-  return count
 }

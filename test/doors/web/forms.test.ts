@@ -119,7 +119,7 @@ describe('Forms', () => {
 
     const other = await newDesk(parley(), plainMail(parley()))
     expect(await leadsTo(ann.post(`/mail/${slug}/related`, { other: other.project, decision: 'dismiss' }))).toBe(
-      '303 /mail?done=dismissed',
+      '303 /mail?done=dismissed#related',
     )
     expect((await ann.post(`/mail/${slug}/related`, { other: 'nowhere', decision: 'dismiss' })).status).toBe(404)
   })

@@ -11,6 +11,7 @@ import { definePage } from '../page.ts'
 import { toBoardAgent } from '../parts/board.ts'
 import { type Board, boards, boardsLine } from '../parts/boards.ts'
 import { empty } from '../parts/empty.ts'
+import { needTexts } from '../parts/need-texts.ts'
 import { needsList } from '../parts/needs.ts'
 import { pager } from '../parts/pager.ts'
 import { called } from '../parts/people.ts'
@@ -32,9 +33,9 @@ export const page = definePage({
     before: place,
     limit,
   }),
-  async load({ hub, caller }, { view, project, before, limit }) {
+  async load({ hub, caller, mark }, { view, project, before, limit }) {
     const [needs, counts, list] = await Promise.all([
-      readNeeds(hub, caller, { project }),
+      readNeeds(hub, caller, { project, mark }),
       countAttention(hub, caller, { project }),
       listAttention(hub, caller, { view: view ?? usual, project, before, limit }),
     ])
@@ -42,6 +43,7 @@ export const page = definePage({
   },
   json: ({ data: { needs, counts, list }, query: { view }, visit }) => ({
     needs: toNeeds(needs),
+    lines: needTexts(needs),
     counts: {
       unread: counts.unread,
       urgent: counts.urgent,

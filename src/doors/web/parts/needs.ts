@@ -13,21 +13,24 @@ import { agentLink, pathShown, projectBadge, subjectShown } from './people.ts'
 import { threadUrl } from './rows.ts'
 import { ageTime, shortTime } from './times.ts'
 
-/** At most so many lines; undefined for all. */
-export function needsList(visit: Visit, needs: Needs, most?: number): Html {
+const mostLines = 100
+
+export function needsList(visit: Visit, needs: Needs, most = mostLines): Html {
   if (needs.count === 0)
     return html`<div class="calm">${icon(visit, 'check')}<div><h3>Nothing needs you</h3><p>No agent is stuck, nobody asks, and every acknowledgement came in time.</p></div></div>`
-  const lines = [
-    ...needs.answers.map((message) => answer(visit, message)),
-    ...needs.conflicts.map((pair) => conflict(visit, pair)),
-    ...needs.contacts.map((contact) => request(visit, contact)),
-    ...needs.questions.map((message) => question(visit, message)),
-    ...needs.debtors.map((debtor) => debt(visit, debtor)),
-    ...needs.stuck.map((agent) => silent(visit, agent)),
-    ...needs.loops.map((paused) => loop(visit, paused)),
-    ...needs.dead.map((letter) => dead(visit, letter)),
+  // Made when they are shown: an idle hub may owe hundreds of acknowledgements.
+  const lines: (() => Html)[] = [
+    ...needs.answers.map((message) => () => answer(visit, message)),
+    ...needs.conflicts.map((pair) => () => conflict(visit, pair)),
+    ...needs.contacts.map((contact) => () => request(visit, contact)),
+    ...needs.questions.map((message) => () => question(visit, message)),
+    ...needs.loops.map((paused) => () => loop(visit, paused)),
+    ...needs.dead.map((letter) => () => dead(visit, letter)),
+    ...needs.debtors.map((debtor) => () => debt(visit, debtor)),
+    ...needs.stuck.map((agent) => () => silent(visit, agent)),
   ]
-  return html`<ul class="needs">${lines.slice(0, most)}</ul>${lines.length > (most ?? lines.length) && html`<p class="all"><a href="/mail/attention">All ${lines.length} that need you</a></p>`}`
+  const left = lines.length - most
+  return html`<ul class="needs">${lines.slice(0, most).map((make) => make())}</ul>${left > 0 && (visit.path === '/mail' ? html`<p class="all"><a href="/mail/attention">All ${lines.length} that need you</a></p>` : html`<p class="hint all">There are ${left} more: they come up as these are done.</p>`)}`
 }
 
 const answer = (visit: Visit, message: PageMessage): Html =>
