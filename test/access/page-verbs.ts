@@ -6,16 +6,31 @@ import { listAttached, readAttachment } from '../../src/core/pages/attachments.t
 import { countAttention, listAttention } from '../../src/core/pages/attention.ts'
 import { readBoard } from '../../src/core/pages/board.ts'
 import { listProjectContacts } from '../../src/core/pages/contacts.ts'
-import { dropDeadLetter, listDeadLetters, retryDeadLetter, showDeadLetter } from '../../src/core/pages/dead-letters.ts'
-import { decideContact, markReadFor, remind, remindAgent } from '../../src/core/pages/decisions.ts'
+import {
+  dropDeadLetter,
+  listDeadLetters,
+  retryDeadLetter,
+  showDeadLetter,
+  undropDeadLetter,
+} from '../../src/core/pages/dead-letters.ts'
+import {
+  decideContact,
+  markReadFor,
+  markUnreadFor,
+  remind,
+  remindAgent,
+  undoDenial,
+} from '../../src/core/pages/decisions.ts'
 import { findEventPosition, followPageEvents } from '../../src/core/pages/events.ts'
 import { followMail } from '../../src/core/pages/follow-mail.ts'
+import { readFrame } from '../../src/core/pages/frame.ts'
 import { knowInitials } from '../../src/core/pages/initials.ts'
 import { listPageLeases } from '../../src/core/pages/leases.ts'
-import { listLoops, resumeLoop } from '../../src/core/pages/loops.ts'
+import { listLoops, pauseAgain, resumeLoop } from '../../src/core/pages/loops.ts'
 import { readMessage, showMessage } from '../../src/core/pages/message.ts'
-import { countNeeds, readNeeds } from '../../src/core/pages/needs.ts'
+import { readNeeds } from '../../src/core/pages/needs.ts'
 import { listAddressable, sendAsOverseer } from '../../src/core/pages/overseer.ts'
+import { listGroups } from '../../src/core/pages/overseer-groups.ts'
 import { answerMessage, answerThread, listAnswers, setTopicStatus } from '../../src/core/pages/person-answers.ts'
 import { listPageProjects, overviewProject } from '../../src/core/pages/projects.ts'
 import { decideRelated, listSuggestions } from '../../src/core/pages/related.ts'
@@ -46,7 +61,7 @@ export const pageVerbs = {
   countAttention: (hub, { caller }) => countAttention(hub, caller),
   readBoard: async (hub, { caller, project }) => (await readBoard(hub, caller, { project })).agents,
   readNeeds: async (hub, { caller, project }) => void (await readNeeds(hub, caller, { project })),
-  countNeeds: async (hub, { caller }) => void (await countNeeds(hub, caller)),
+  readFrame: async (hub, { caller }) => void (await readFrame(hub, caller, { mark: 'here' })),
   remindAgent: (hub, { caller, project, name }) => remindAgent(hub, caller, project, name),
   listAttention: (hub, { caller, project }) => listAttention(hub, caller, { view: 'unread', project, ...page }),
   listPageLeases: (hub, { caller, project }) => listPageLeases(hub, caller, project, page),
@@ -59,6 +74,7 @@ export const pageVerbs = {
   knowInitials: async (hub, { caller }) => void (await knowInitials(hub, caller)),
   listAnswers: async (hub, { caller }) => void (await listAnswers(hub, caller)),
   listAddressable: (hub, { caller, project }) => listAddressable(hub, caller, project),
+  listGroups: async (hub, { caller, project }) => void (await listGroups(hub, caller, { project })),
   listSuggestions: async (hub, { caller }) => void (await listSuggestions(hub, caller)),
   findEventPosition: async (hub, { caller }) => void (await findEventPosition(hub, caller)),
   followPageEvents: async (hub, { caller, project }) =>
@@ -69,6 +85,7 @@ export const pageVerbs = {
   showDeadLetter: (hub, { caller, messageId }) => showDeadLetter(hub, caller, messageId),
   retryDeadLetter: (hub, { caller, messageId }) => retryDeadLetter(hub, caller, messageId),
   dropDeadLetter: (hub, { caller, messageId }) => dropDeadLetter(hub, caller, messageId),
+  undropDeadLetter: (hub, { caller, messageId }) => undropDeadLetter(hub, caller, messageId),
   sendAsOverseer: (hub, { caller, project, name }) =>
     sendAsOverseer(hub, caller, { project, recipients: [name], subject: 'stop', body: 'please' }),
   answerThread: (hub, { caller, project, thread }) => answerThread(hub, caller, project, { thread, body: 'yes' }),
@@ -76,11 +93,14 @@ export const pageVerbs = {
   setTopicStatus: (hub, { caller, project, topic }) =>
     setTopicStatus(hub, caller, project, { thread: topic.uid, status: 'open' }),
   markReadFor: (hub, { caller, project, name }) => markReadFor(hub, caller, project, { name, ids: 'all' }),
+  markUnreadFor: (hub, { caller, project, name }) => markUnreadFor(hub, caller, project, { name, ids: [] }),
+  undoDenial: (hub, { caller, project, name, other }) => undoDenial(hub, caller, project, { from: other, to: name }),
   decideContact: (hub, { caller, project, name, other }) =>
     decideContact(hub, caller, project, { from: other, to: name, accept: true }),
   remind: (hub, { caller, messageId }) => remind(hub, caller, messageId),
   listLoops: async (hub, { caller }) => void (await listLoops(hub, caller)),
   resumeLoop: (hub, { caller }) => resumeLoop(hub, caller, 'thread-0'),
+  pauseAgain: (hub, { caller }) => pauseAgain(hub, caller, 'thread-0'),
   decideRelated: (hub, { caller, project }) =>
     decideRelated(hub, caller, project, { other: '/srv/away', confirm: false }),
 } as const satisfies Readonly<Record<string, Call>>

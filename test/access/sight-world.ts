@@ -153,7 +153,7 @@ export async function build(hub: Hub, plan: Plan): Promise<World> {
     const bccIds = bcc.filter((one) => !to.includes(one) && !cc.includes(one))
     const addressed = (kind: 'to' | 'cc' | 'bcc', ids: readonly number[]) =>
       ids.map((one) => ({ name: of(one).name, project: of(one).project, kind }))
-    const since = await findEventPosition(hub, operator)
+    const { since } = await findEventPosition(hub, operator)
     const key = thread && `${thread}-${sender.project.slice(-3)}`
     const { messageId, threadUid } = await send(
       hub,
@@ -174,7 +174,7 @@ export async function build(hub: Hub, plan: Plan): Promise<World> {
   for (const [index, from] of plan.remarks.entries()) {
     const sender = of(from)
     const topic = topics.get(sender.project) as Topic
-    const since = await findEventPosition(hub, operator)
+    const { since } = await findEventPosition(hub, operator)
     const acting = { caller: operator, project: sender.project, name: sender.name }
     await remark(hub, acting, { topic, outgoing: { body: `zebra remark ${index}`, kind: 'message' } })
     const { hits } = await searchTopics(hub, operator, sender.project, { query: `"zebra remark ${index}"` })

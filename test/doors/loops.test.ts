@@ -47,7 +47,7 @@ describe.each(eras)('In %s', (era) => {
     const [loop] = JSON.parse(stdout).loops
     expect(loop).toMatchObject({ project: 'commons', agents: [ann, bob] })
     const page = await fetch(`${parley().url}/mail/attention`)
-    expect(await page.text()).toContain('Waking is paused')
+    expect(await page.text()).toContain('paused loop')
     const json = await fetch(`${parley().url}/mail/attention`, { headers: { accept: 'application/json' } })
     expect(await json.json()).toMatchObject({ loops: [{ id: loop.id }] })
     expect(await (await fetch(`${parley().url}/metrics`)).text()).toMatch(/^parley_loops_paused_total [1-9]/m)

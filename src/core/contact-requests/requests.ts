@@ -148,6 +148,24 @@ export function answerRequest(
   })
 }
 
+/** A request that was denied waits for its answer again. */
+export function reopenRequest(
+  hub: Hub,
+  caller: Caller,
+  { me, other }: { readonly me: Agent; readonly other: Agent },
+): Promise<Contact> {
+  return commit(hub, caller, async (tx, note) => {
+    const now = hub.clock.now()
+    const { back: asked } = await lockContacts(tx, me.id, other.id)
+    if (asked === undefined || asked.status !== 'denied')
+      throw new HubError('NOT_FOUND', `No request of ${other.name} to ${me.name} is denied.`)
+    await updateContact(tx, asked.id, { ...asked, status: 'pending', now, expiresAt: endAfter(now, usualTtlMs) })
+    const wakes = [contactChannel(me.id)]
+    note({ kind: 'contact.requested', projectId: me.projectId, agentId: me.id, contactId: asked.id, wakes })
+    return toContact(await findNamedContact(tx, asked.id), now)
+  })
+}
+
 /** Once two are in contact, a request of the other direction has nothing left to ask. */
 export async function settleBack(tx: Tx, back: ContactRow | undefined, now: number): Promise<void> {
   if (back?.status === 'pending') await updateContact(tx, back.id, { ...back, now, expiresAt: now })

@@ -9,7 +9,7 @@ import { outgoing, plain } from '../../../test/support/topics.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { type Event, findLastChange, listChangesAfter, type Recorded } from '../../store/feed/changes.ts'
 import { start } from '../../store/feed/positions.ts'
-import { type Caller, local, operator } from '../access/callers.ts'
+import { type Caller, local, operator, person } from '../access/callers.ts'
 import { sessionHolder } from '../access/holders.ts'
 import { addFollowed, endSession } from '../access/sessions.ts'
 import { ensureAgent } from '../agents/agents.ts'
@@ -23,6 +23,7 @@ import { listInbox } from '../mail/inbox.ts'
 import { acknowledgeMessage, markRead } from '../mail/receipts.ts'
 import { take } from '../mail/take.ts'
 import { send } from '../messages/send.ts'
+import { dropDeadLetter, listDeadLetters } from '../pages/dead-letters.ts'
 import { decideRelated } from '../pages/related.ts'
 import { addWaiter, keepPresence } from '../presence/presence.ts'
 import { ensureProject } from '../projects/projects.ts'
@@ -150,6 +151,9 @@ eachEngine('The feed', (open) => {
         { ...mail, actor: 'hub', kind: 'mail.dead', messageId: expect.any(Number) },
         notice,
       ])
+      const { letters } = await listDeadLetters(hub, person, { limit: 1 })
+      const drop = () => dropDeadLetter(hub, person, letters[0]?.message.id ?? 0)
+      expect(await changesOf(drop)).toMatchObject([{ kind: 'mail.dropped', agentId: bob }])
 
       for (const name of ['bob', 'cid']) await register(hub, operator, { project, name, roles: ['reviewer'] })
       const shared = await send(hub, as('ann'), { to: [{ name: 'any:reviewer' }], body: 'one of you' })
@@ -301,6 +305,7 @@ eachEngine('The feed', (open) => {
         'mail.acknowledged': true,
         'mail.expired': true,
         'mail.dead': true,
+        'mail.dropped': true,
         'contact.requested': true,
         'contact.approved': true,
         'contact.denied': true,

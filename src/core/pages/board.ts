@@ -15,6 +15,7 @@ import { type Hub, reader } from '../hub/hub.ts'
 import { conflictsOf, type LeasePair } from '../leases/conflicts.ts'
 import { type Present, whoWaits } from '../presence/presence.ts'
 import { needProject } from '../projects/projects.ts'
+import { keep } from './kept.ts'
 import { slugsOf, type Who } from './page-message.ts'
 
 /**
@@ -62,17 +63,29 @@ export interface Board {
 
 /** Mail that is unread for longer than this keeps its sender waiting; after a week nobody waits any more. */
 const longUnreadMs = 3_600_000
-const givenUpMs = 604_800_000
+export const givenUpMs = 604_800_000
 const workingMs = 300_000
 const idleMs = 3_600_000
 const most = { agents: 200, leases: 500, owed: 500 } as const
 
+interface BoardWish {
+  readonly project?: string | undefined
+  readonly limit?: number | undefined
+  /** The mark of the end of the feed, where a board that was read at it may be shown. */
+  readonly mark?: string | undefined
+}
+
 export async function readBoard(
   hub: Hub,
   caller: Caller,
-  { project, limit = most.agents }: { readonly project?: string | undefined; readonly limit?: number | undefined } = {},
+  { project, limit = most.agents, mark }: BoardWish = {},
 ): Promise<Board> {
   const projectId = project === undefined ? homeOf(caller) : (await needProject(hub, caller, project)).id
+  const name = `board ${projectId ?? ''} ${limit}`
+  return keep(hub, caller, { name, mark }, () => boardOf(hub, caller, projectId, limit))
+}
+
+async function boardOf(hub: Hub, caller: Caller, projectId: number | undefined, limit: number): Promise<Board> {
   const now = hub.clock.now()
   const [db, scope] = [reader(hub), { projectId }]
   const leases = await listHolding(db, scope, { now, limit: most.leases })

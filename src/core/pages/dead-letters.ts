@@ -1,7 +1,8 @@
 /** Dead letters, as people see and steer them: mail that was handed out too often and never confirmed. */
 import { HubError } from '../../base/errors.ts'
 import { updateUnread } from '../../store/agents/agents.ts'
-import { type DeadRow, listDead, updateDropped, updateRetried } from '../../store/mail/endings.ts'
+import { type DeadRow, listDead, updateDropped, updateRetried, updateUndropped } from '../../store/mail/endings.ts'
+import type { Sight } from '../../store/visibility.ts'
 import type { Caller } from '../access/callers.ts'
 import { needPerson, pageSight } from '../access/rules.ts'
 import { mailChannel } from '../agents/agents.ts'
@@ -27,7 +28,7 @@ interface DeadLetters {
 export async function listDeadLetters(hub: Hub, caller: Caller, { limit }: { limit: number }): Promise<DeadLetters> {
   needPerson(caller)
   const rows = await listDead(reader(hub), { limit: limit + 1 })
-  return { letters: await lettersOf(hub, caller, rows.slice(0, limit)), more: rows.length > limit }
+  return { letters: await lettersOf(hub, pageSight(caller), rows.slice(0, limit)), more: rows.length > limit }
 }
 
 /** More recipients than this no message has. */
@@ -39,7 +40,7 @@ export async function showDeadLetter(
   messageId: number,
 ): Promise<{ readonly shown: ShownMessage; readonly letters: readonly DeadLetter[] }> {
   needPerson(caller)
-  const letters = await lettersOf(hub, caller, await needDead(hub, messageId))
+  const letters = await lettersOf(hub, pageSight(caller), await needDead(hub, messageId))
   return { shown: await readMessage(hub, caller, messageId), letters }
 }
 
@@ -51,10 +52,10 @@ export async function retryDeadLetter(hub: Hub, caller: Caller, messageId: numbe
     const done: DeadRow[] = []
     // By the ids of agents, the order in which sends lock them.
     for (const row of rows.toSorted((a, b) => a.recipient_id - b.recipient_id)) {
-      const { id, recipient_id: agentId, project_id: projectId } = row
+      const { id, recipient_id: agentId } = row
       if (!(await updateRetried(tx, id))) continue
       updateUnread(tx, agentId, 1)
-      note({ kind: 'mail.returned', projectId, agentId, messageId, wakes: [mailChannel(agentId)] })
+      note({ kind: 'mail.returned', ...stepOf(row), wakes: [mailChannel(agentId)] })
       done.push(row)
     }
     return done
@@ -66,13 +67,32 @@ export async function retryDeadLetter(hub: Hub, caller: Caller, messageId: numbe
 export async function dropDeadLetter(hub: Hub, caller: Caller, messageId: number): Promise<Who[]> {
   needPerson(caller)
   const rows = await needDead(hub, messageId)
-  const dropped = await commit(hub, caller, async (tx) => {
+  const dropped = await commit(hub, caller, async (tx, note) => {
     const done: DeadRow[] = []
     for (const row of rows) if (await updateDropped(tx, row.id)) done.push(row)
+    for (const row of done) note({ kind: 'mail.dropped', ...stepOf(row) })
     return done
   })
   return whoOf(hub, dropped)
 }
+
+/** Puts a dead letter that was taken off the list back onto it. */
+export async function undropDeadLetter(hub: Hub, caller: Caller, messageId: number): Promise<void> {
+  needPerson(caller)
+  const back = await commit(hub, caller, async (tx, note) => {
+    await updateUndropped(tx, messageId)
+    const rows = await listDead(tx, { messageId, limit: mostOfOne })
+    for (const row of rows) note({ kind: 'mail.dead', ...stepOf(row) })
+    return rows.length
+  })
+  if (back === 0) throw new HubError('NOT_FOUND', `Message ${messageId} was not dropped.`)
+}
+
+const stepOf = ({ project_id: projectId, recipient_id: agentId, message_id: messageId }: DeadRow) => ({
+  projectId,
+  agentId,
+  messageId,
+})
 
 async function needDead(hub: Hub, messageId: number): Promise<DeadRow[]> {
   const rows = await listDead(reader(hub), { messageId, limit: mostOfOne })
@@ -80,18 +100,22 @@ async function needDead(hub: Hub, messageId: number): Promise<DeadRow[]> {
   throw new HubError('NOT_FOUND', `Message ${messageId} is no dead letter.`)
 }
 
-async function lettersOf(hub: Hub, caller: Caller, rows: readonly DeadRow[]): Promise<DeadLetter[]> {
+/** Letters in sight: a blind copy is left out for all who may not know of it. */
+export async function lettersOf(hub: Hub, sight: Sight, rows: readonly DeadRow[]): Promise<DeadLetter[]> {
   const ids = [...new Set(rows.map(({ message_id }) => message_id))]
-  const messages = new Map((await listPageMessages(hub, pageSight(caller), ids)).map((one) => [one.id, one]))
+  const messages = new Map((await listPageMessages(hub, sight, ids)).map((one) => [one.id, one]))
   const letters: DeadLetter[] = []
   for (const row of rows) {
     const message = messages.get(row.message_id)
     const [recipient] = await whoOf(hub, [row])
-    if (message === undefined || recipient === undefined) continue
+    if (message === undefined || recipient === undefined || !isTold(message, recipient)) continue
     letters.push({ message, recipient, attempts: row.attempts, diedAt: row.died_at })
   }
   return letters
 }
+
+const isTold = ({ to, cc, bcc }: PageMessage, { name, project }: Who): boolean =>
+  [...to, ...cc, ...bcc].some((one) => one.name === name && one.project === project)
 
 async function whoOf(hub: Hub, rows: readonly DeadRow[]): Promise<Who[]> {
   const who: Who[] = []

@@ -3,14 +3,14 @@ import { HubError } from '../../base/errors.ts'
 import { isReserved } from '../../base/names.ts'
 import { withPreamble } from '../../base/preamble.ts'
 import { updateUnread } from '../../store/agents/agents.ts'
-import { listUnreadIds, updateAllRead } from '../../store/messages/deliveries.ts'
+import { listUnreadIds, updateAllRead, updateAllUnread } from '../../store/messages/deliveries.ts'
 import { takeReminder } from '../../store/pages/attention.ts'
 import { listOwed } from '../../store/pages/board.ts'
 import { isInProject } from '../../store/pages/page-messages.ts'
 import type { Caller } from '../access/callers.ts'
 import { needPerson, pageSight } from '../access/rules.ts'
-import { type Agent, findIn, needAgent, noAgent } from '../agents/agents.ts'
-import { answerRequest } from '../contact-requests/requests.ts'
+import { type Agent, findIn, mailChannel, needAgent, noAgent } from '../agents/agents.ts'
+import { answerRequest, reopenRequest } from '../contact-requests/requests.ts'
 import type { Contact } from '../contacts/links.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
@@ -52,12 +52,30 @@ function mark(hub: Hub, caller: Caller, { agent, ids }: { agent: Agent; ids: rea
   })
 }
 
-interface Decision {
+/** Takes `markReadFor` back, but for what the agent has acknowledged since. Returns how many are unread again. */
+export async function markUnreadFor(
+  hub: Hub,
+  caller: Caller,
+  project: string,
+  { name, ids }: { readonly name: string; readonly ids: readonly number[] },
+): Promise<number> {
+  needPerson(caller)
+  const { id: agentId, projectId } = await needAgent(hub, caller, project, name)
+  if (ids.length === 0) return 0
+  return commit(hub, caller, async (tx, note) => {
+    const unread = await updateAllUnread(tx, { recipientId: agentId, messageIds: ids.slice(0, idsPerCommit) })
+    if (unread.length > 0) await updateUnread(tx, agentId, unread.length)
+    for (const messageId of unread)
+      note({ kind: 'mail.returned', projectId, agentId, messageId, wakes: [mailChannel(agentId)] })
+    return unread.length
+  })
+}
+
+interface Asking {
   /** The agent that asked: `Name`, or `Name@slug`. */
   readonly from: string
   /** The agent that was asked. */
   readonly to: string
-  readonly accept: boolean
 }
 
 /** Answers a request for contact in the place of the agent that was asked. */
@@ -65,15 +83,27 @@ export async function decideContact(
   hub: Hub,
   caller: Caller,
   project: string,
-  { from, to, accept }: Decision,
+  { accept, ...asking }: Asking & { readonly accept: boolean },
 ): Promise<Contact> {
   needPerson(caller)
+  const { me, other } = await partiesOf(hub, caller, project, asking)
+  return answerRequest(hub, caller, { me, other, from: { name: other.name }, accept })
+}
+
+/** The agent that was asked, and the one that asked it. */
+async function partiesOf(hub: Hub, caller: Caller, project: string, { from, to }: Asking) {
   const home = await needProject(hub, caller, project)
   const [other, me] = [await called(hub, caller, home, from), await called(hub, caller, home, to)]
   // One of the two is of this project.
   if (other.projectId !== home.id && me.projectId !== home.id)
     throw await noAgent(hub, caller, { home, name: to, reason: 'no_agent' })
-  return answerRequest(hub, caller, { me, other, from: { name: other.name }, accept })
+  return { me, other }
+}
+
+/** Takes a denial back: the request waits for its answer again. */
+export async function undoDenial(hub: Hub, caller: Caller, project: string, asking: Asking): Promise<Contact> {
+  needPerson(caller)
+  return reopenRequest(hub, caller, await partiesOf(hub, caller, project, asking))
 }
 
 async function called(hub: Hub, caller: Caller, home: Project, name: string): Promise<Agent> {

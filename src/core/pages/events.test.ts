@@ -83,7 +83,7 @@ eachEngine('Hints', (open, dialect) => {
       return told.map(({ messageId }) => messageId)
     }
     await write()
-    const since = await findEventPosition(hub, operator)
+    const { since } = await findEventPosition(hub, operator)
     // On PostgreSQL a transaction of anybody that is still open may let it seem new.
     if (dialect === 'sqlite') expect(await watch(since)).toEqual([])
     await write()

@@ -97,9 +97,13 @@ const hasPart = ({ sender, recipients }: MessageFacts, agentId: number): boolean
 const isTold = (sight: Sight, { sender, recipients }: MessageFacts, agentId: number): boolean =>
   recipients.every(({ id, kind }) => id !== agentId || isToldOf(sight, { kind, recipientId: id, senderId: sender.id }))
 
-/** The end of the feed: a page finds it, reads what it shows, and follows the events since then. */
-export async function findEventPosition(hub: Hub, _caller: Caller): Promise<string> {
-  return writePlace(await findEnd(reader(hub)))
+/** The end of the feed: a page finds it, reads what it shows, and follows the events since then. `mark` is the same while nothing changes. */
+export async function findEventPosition(
+  hub: Hub,
+  _caller: Caller,
+): Promise<{ readonly since: string; readonly mark: string }> {
+  const { mark, ...place } = await findEnd(reader(hub))
+  return { since: writePlace(place), mark }
 }
 
 /** One reader of the feed for all listeners of this process; it reads while there are any. */

@@ -19,7 +19,7 @@ import { keepLooking } from '../hub/keep-looking.ts'
 import { doubtfulFrom, type Likeness, liken, suggestedFrom } from './likeness.ts'
 
 /** From a commit to the look: several projects that are made together are judged together. */
-const gatherMs = 1500
+const gatherMs = 200
 /** Contacts and mail across projects come later than the projects. */
 const allEveryMs = 600_000
 /** More projects than these are not compared with each other. */

@@ -68,9 +68,20 @@ function folders(one: string, other: string): Likeness {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a]
   if (short.length > 1 && short.every((part, at) => part === long[at]))
     return { percent: 55, reason: 'the folder of one lies inside of the other' }
-  const together = a.slice(0, -1).join('/') === b.slice(0, -1).join('/') && a.length > 2
-  return together ? { percent: 20, reason: 'their folders lie side by side' } : none
+  const parent = a.at(-2)
+  if (parent === undefined || a.slice(0, -1).join('/') !== b.slice(0, -1).join('/')) return none
+  // As /shop/backend and /shop/frontend: the folder around them has the name of the product.
+  if (isPart(a.at(-1)) && isPart(b.at(-1)))
+    return { percent: 75, reason: `both are parts of the folder ${JSON.stringify(parent)}` }
+  return a.length > 2 ? { percent: 20, reason: 'their folders lie side by side' } : none
 }
+
+/** A name that says which part of a product it is, and not of which. */
+const isPart = (name = ''): boolean =>
+  name
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .every((word) => roles.has(word))
 
 function dealings(contacts: number, messages: number): Likeness[] {
   return [

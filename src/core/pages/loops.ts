@@ -1,11 +1,14 @@
 /** Pauses of the loop guard, as people see and end them. */
 import { HubError } from '../../base/errors.ts'
+import type { Reader, Tx } from '../../db/port.ts'
 import {
   findLoopThread,
   listLatestSenders,
   listNamesOf,
   listPausedPairs,
   listPausedThreads,
+  pausePair,
+  pauseThread,
   resumePair,
   resumeThread,
 } from '../../store/messages/loops.ts'
@@ -63,19 +66,35 @@ export async function resumeLoop(hub: Hub, caller: Caller, id: string): Promise<
     throw new HubError('NOT_FOUND', `No pause is called ${JSON.stringify(id)}.`, {
       hint: 'Name the id of a pause, or its thread, as they are listed.',
     })
-  const [low = 0, high = 0] = loop.id.replace(/^\D+/, '').split('-').map(Number)
-  await commit(hub, caller, async (tx, note) => {
-    if (loop.thread === undefined) await resumePair(tx, low, high)
-    else await resumeThread(tx, low)
-    const projectId = await projectOf(tx, loop, low)
-    note(loopsChanged(projectId))
-  })
-  lookAgain(hub)
+  const { pair, low, high } = partsOf(loop.id)
+  await change(hub, caller, loop.id, (tx) => (pair ? resumePair(tx, low, high) : resumeThread(tx, low)))
   return loop
 }
 
+/** Takes a resumption back. */
+export async function pauseAgain(hub: Hub, caller: Caller, id: string): Promise<void> {
+  needSteering(caller)
+  const { pair, low, high } = partsOf(id)
+  const now = hub.clock.now()
+  await change(hub, caller, id, (tx) => (pair ? pausePair(tx, low, high, now) : pauseThread(tx, low, now)))
+}
+
+function partsOf(id: string): { readonly pair: boolean; readonly low: number; readonly high: number } {
+  const [low = 0, high = 0] = id.replace(/^\D+/, '').split('-').map(Number)
+  return { pair: id.startsWith('pair-'), low, high }
+}
+
+async function change(hub: Hub, caller: Caller, id: string, work: (tx: Tx) => Promise<unknown>): Promise<void> {
+  await commit(hub, caller, async (tx, note) => {
+    await work(tx)
+    note(loopsChanged(await projectOf(tx, id)))
+  })
+  lookAgain(hub)
+}
+
 /** The project that its pages are told of. */
-async function projectOf(db: Parameters<typeof findLoopThread>[0], { thread }: Loop, low: number): Promise<number> {
-  if (thread !== undefined) return (await findLoopThread(db, low))?.project_id ?? 0
+async function projectOf(db: Reader, id: string): Promise<number> {
+  const { pair, low } = partsOf(id)
+  if (!pair) return (await findLoopThread(db, low))?.project_id ?? 0
   return (await listNamesOf(db, [low]))[0]?.project_id ?? 0
 }

@@ -1,13 +1,17 @@
-/** The list of what needs a person: answers, requests, conflicts, overdue acknowledgements and agents that are stuck. */
+/** The list of what needs a person: answers, questions, requests, conflicts, overdue acknowledgements, stuck agents, loops, dead letters. */
 import { listPendingContacts } from '../../store/contacts/contacts.ts'
-import { listAnswerIds } from '../../store/pages/board.ts'
+import { listDead } from '../../store/mail/endings.ts'
+import { listAnswerIds, listOpenQuestions } from '../../store/pages/board.ts'
 import type { Caller } from '../access/callers.ts'
 import { agentOf, homeOf, mayRoam, pageSight } from '../access/rules.ts'
 import { type Contact, toContact } from '../contacts/links.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { memory } from '../hub/memory.ts'
 import { fromNamed, type Lease } from '../leases/leases.ts'
-import { type Board, type BoardAgent, readBoard } from './board.ts'
+import { needProject, type Project } from '../projects/projects.ts'
+import { type Board, type BoardAgent, givenUpMs, readBoard } from './board.ts'
+import { type DeadLetter, lettersOf } from './dead-letters.ts'
+import { keep } from './kept.ts'
+import { type Loop, listLoops } from './loops.ts'
 import { listPageMessages, type PageMessage, slugsOf } from './page-message.ts'
 
 /** Two leases in each other's way, with the project of both. */
@@ -31,23 +35,41 @@ export interface Debtor {
 export interface Needs {
   /** Unread mail to people, the newest first. */
   readonly answers: readonly PageMessage[]
+  /** Questions in topics that nobody has answered for a while. */
+  readonly questions: readonly PageMessage[]
   readonly contacts: readonly Contact[]
   readonly conflicts: readonly Conflict[]
   readonly debtors: readonly Debtor[]
   /** The stuck ones that no other line tells of. */
   readonly stuck: readonly BoardAgent[]
+  /** Agents that only answered each other: they are not woken until somebody resumes it. */
+  readonly loops: readonly Loop[]
+  readonly dead: readonly DeadLetter[]
   /** The lines of the list. */
   readonly count: number
 }
 
-const most = { answers: 20, contacts: 50, conflicts: 50, messages: 3 } as const
+const most = { answers: 20, questions: 20, contacts: 50, conflicts: 50, messages: 3, dead: 20 } as const
 
-export async function readNeeds(
+interface NeedsWish {
+  readonly project?: string | undefined
+  /** The mark of the end of the feed, where a list that was read at it may be shown. */
+  readonly mark?: string | undefined
+}
+
+export async function readNeeds(hub: Hub, caller: Caller, { project, mark }: NeedsWish = {}): Promise<Needs> {
+  const home = project === undefined ? undefined : await needProject(hub, caller, project)
+  return keep(hub, caller, { name: `needs ${home?.id ?? ''}`, mark }, async () =>
+    needsOf(hub, caller, home, await readBoard(hub, caller, { project, mark })),
+  )
+}
+
+async function needsOf(
   hub: Hub,
   caller: Caller,
-  { project, board }: { readonly project?: string | undefined; readonly board?: Board | undefined } = {},
+  home: Project | undefined,
+  { byId, conflicts, owed }: Board,
 ): Promise<Needs> {
-  const { byId, conflicts, owed } = board ?? (await readBoard(hub, caller, { project }))
   const db = reader(hub)
   const [sight, now] = [pageSight(caller), hub.clock.now()]
   const answers = mayRoam(caller) ? await listPageMessages(hub, sight, await listAnswerIds(db, most.answers)) : []
@@ -87,23 +109,20 @@ export async function readNeeds(
   const told = new Set([...conflicts.map(({ holder }) => holder.agent_id), ...debts.keys()])
   const stuck = [...byId.values()].filter(({ id, state }) => state === 'stuck' && !told.has(id))
   const contacts = asked.map((row) => toContact(row, now)).filter(({ status }) => status === 'pending')
-  const count = answers.length + contacts.length + pairs.length + debtors.length + stuck.length
-  return { answers, contacts, conflicts: pairs, debtors, stuck, count }
+  const questions = await openQuestions(hub, caller, home?.id ?? homeOf(caller))
+  const here = <One extends { readonly project: string }>(all: readonly One[]): readonly One[] =>
+    home === undefined ? all : all.filter((one) => one.project === home.slug)
+  const loops = here(await listLoops(hub, caller))
+  const letters = mayRoam(caller) ? await lettersOf(hub, sight, await listDead(db, { limit: most.dead })) : []
+  const dead = letters.filter(({ recipient }) => home === undefined || recipient.project === home.slug)
+  const lists = { answers, questions, contacts, conflicts: pairs, debtors, stuck, loops, dead }
+  return { ...lists, count: Object.values(lists).reduce((sum, lines) => sum + lines.length, 0) }
 }
 
-const counted = memory(() => new Map<string, { readonly at: number; readonly count: number }>())
-
-/** The number beside every page may be so old: the list itself is read anew. */
-const countedMs = 2000
-
-/** How many lines the list has. */
-export async function countNeeds(hub: Hub, caller: Caller): Promise<number> {
-  const key = JSON.stringify([pageSight(caller), homeOf(caller)])
-  const known = counted(hub).get(key)
-  const now = hub.clock.monotonic()
-  if (known !== undefined && now - known.at < countedMs) return known.count
-  const { count } = await readNeeds(hub, caller)
-  if (counted(hub).size > 100) counted(hub).clear()
-  counted(hub).set(key, { at: now, count })
-  return count
+/** Peers answer each other within minutes; after a week nobody waits for the answer any more. */
+async function openQuestions(hub: Hub, caller: Caller, projectId: number | undefined): Promise<PageMessage[]> {
+  const now = hub.clock.now()
+  const sent = { after: now - givenUpMs, before: now - hub.rules.stuckMs }
+  const ids = await listOpenQuestions(reader(hub), { projectId, sent, limit: most.questions })
+  return listPageMessages(hub, pageSight(caller), ids)
 }

@@ -15,6 +15,7 @@ import { type Hub, reader } from '../hub/hub.ts'
 import type { Recipient } from '../messages/recipients.ts'
 import { dispatch } from '../messages/send.ts'
 import { needProject, type Project, slugOfProject } from '../projects/projects.ts'
+import { listGroup } from './overseer-groups.ts'
 import type { Who } from './page-message.ts'
 
 interface Composed {
@@ -165,7 +166,10 @@ async function addressees(
 ): Promise<ReadonlyMap<number, Home>> {
   const homes = new Map<number, Home>()
   if (recipients.length === 0) throw bad('bad_recipients', 'Choose at least one agent.')
-  for (const called of new Set(recipients)) {
+  const named: string[] = []
+  for (const called of recipients) named.push(...((await listGroup(hub, caller, called, project)) ?? [called]))
+  if (named.length === 0) throw bad('bad_recipients', 'Nobody is in this group now.')
+  for (const called of new Set(named)) {
     const { home, agent } = await addressee(hub, caller, { called, project })
     const known = homes.get(home.id) ?? { project: home, agents: [] }
     if (!known.agents.some(({ id }) => id === agent.id)) known.agents.push(agent)

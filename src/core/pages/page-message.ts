@@ -28,6 +28,8 @@ export interface PageMessage {
   readonly thread: string | undefined
   /** The name of the topic that it was said in. */
   readonly topic: string | undefined
+  /** Its sender's word for it in a topic, as question, answer or event; undefined for a plain message. */
+  readonly messageType: string | undefined
   readonly from: Who
   readonly to: readonly Who[]
   readonly cc: readonly Who[]
@@ -132,6 +134,7 @@ function toPageMessage(row: PageMessageRow, { to, sealed, slugs, attachments }: 
     project: slugs.get(row.project_id) ?? '',
     thread: row.thread_key ?? undefined,
     topic: row.topic ?? undefined,
+    messageType: row.topic === null || row.kind === 'message' ? undefined : row.kind,
     from: who(row.sender, row.sender_project),
     to: of('to'),
     cc: of('cc'),

@@ -46,7 +46,7 @@ export async function answerThread(
   if (row === undefined) throw noThread(home, thread)
   checkedBody(body)
   if (me !== undefined) return answerAsItself(hub, me, { home, row, body, thread, to })
-  if (row.name !== null) return say(hub, caller, { home, row, body, name: overseer })
+  if (row.name !== null) return say(hub, caller, { home, row, body, name: overseer, to })
   const [newest] = await listWithRows(hub, pageSight(caller), [to ?? row.last_id ?? 0])
   if (newest === undefined) throw noThread(home, thread)
   const parts = await listParticipants(reader(hub), [row.id], {
@@ -93,9 +93,11 @@ interface Saying {
   readonly row: ThreadRow
   readonly body: string
   readonly name: string
+  /** The message of the topic that is answered. */
+  readonly to?: number | undefined
 }
 
-async function say(hub: Hub, caller: Caller, { home, row, body, name }: Saying) {
+async function say(hub: Hub, caller: Caller, { home, row, body, name, to }: Saying) {
   const topic = await findTopic(reader(hub), home.id, row.uid)
   if (topic === undefined) throw topicNotFound(row.uid)
   if (body.length > limits.topicBodyLength)
@@ -104,7 +106,9 @@ async function say(hub: Hub, caller: Caller, { home, row, body, name }: Saying) 
       hint: 'Nothing was sent.',
     })
   const acting = { caller, project: home.slug, name, unnoticed: agentOf(caller) === undefined }
-  await remark(hub, acting, { topic: toTopic(topic), outgoing: { body, kind: 'message' } })
+  const [asked] = to === undefined ? [] : await listWithRows(hub, pageSight(caller), [to])
+  const answers = asked?.row.thread_id === row.id ? { kind: 'answer', replyToUid: asked.row.uid } : { kind: 'message' }
+  await remark(hub, acting, { topic: toTopic(topic), outgoing: { body, ...answers } })
   return { messageId: undefined }
 }
 

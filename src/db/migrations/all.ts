@@ -32,6 +32,7 @@ import { roles } from './0029-roles.ts'
 import { loops } from './0030-loops.ts'
 import { beside } from './0052-beside.ts'
 import { messageTraces } from './0049-message-traces.ts'
+import { questions } from './0045-questions.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -66,4 +67,5 @@ export const migrations: readonly Migration[] = [
   loops,
   beside,
   messageTraces,
+  questions,
 ]

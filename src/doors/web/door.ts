@@ -101,7 +101,7 @@ const page =
 
 async function show(load: LoadPage, { request, reply, visit }: PageRequest): Promise<FastifyReply> {
   const { page: respond } = await load()
-  const placed = { ...visit, since: await findEventPosition(visit.hub, visit.caller) }
+  const placed = { ...visit, ...(await findEventPosition(visit.hub, visit.caller)) }
   return send(reply, { answer: await respond(placed, request.params as Params), visit: placed, request })
 }
 

@@ -43,6 +43,9 @@ export interface Typed {
   readonly receipt?: object
 }
 
+/** Acts that can be taken back, by the word in `done`: the notice then has a button for it. */
+export const undoable: ReadonlySet<string> = new Set(['read', 'seen', 'denied', 'resumed', 'dropped'])
+
 /** Sentences that a page shows after a form was done, by the word in its `done` parameter. */
 export const notices: Readonly<Record<string, string>> = {
   sent: 'The message is sent.',
@@ -54,6 +57,9 @@ export const notices: Readonly<Record<string, string>> = {
   released: 'The reservation is released, and its holder told.',
   reminded: 'Everybody who is late was reminded.',
   resumed: 'The agents are woken again.',
+  retried: 'The message is in the mailbox again.',
+  dropped: 'The dead letter is off the list.',
+  undone: 'Taken back.',
   'reminded-before': 'Nobody was reminded: that is possible once an hour.',
   closed: 'The topic is closed.',
   reopened: 'The topic is open again.',

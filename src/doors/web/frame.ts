@@ -1,9 +1,6 @@
 /** The frame around every page: how much needs a person, the projects, the newest threads, and answers to people. */
-
-import { countNeeds } from '../../core/pages/needs.ts'
-import { type Answers, listAnswers } from '../../core/pages/person-answers.ts'
-import { listPageProjects } from '../../core/pages/projects.ts'
-import { listAllThreads } from '../../core/pages/unified-inbox.ts'
+import { readFrame } from '../../core/pages/frame.ts'
+import type { Answers } from '../../core/pages/person-answers.ts'
 import { threadTitle } from './parts/people.ts'
 import { at, type Visit } from './site.ts'
 
@@ -20,15 +17,8 @@ export interface Frame {
 /** For pages that nobody may look behind: the login, and errors of those who are not known. */
 export const bareFrame: Frame = { answers: [], needs: 0, projects: [], moreProjects: false, threads: [] }
 
-const shown = { projects: 12, threads: 8 } as const
-
-export async function loadFrame({ hub, caller }: Visit): Promise<Frame> {
-  const [answers, needs, projects, threads] = await Promise.all([
-    listAnswers(hub, caller),
-    countNeeds(hub, caller),
-    listPageProjects(hub, caller, { limit: shown.projects }),
-    listAllThreads(hub, caller, { limit: shown.threads }),
-  ])
+export async function loadFrame({ hub, caller, mark }: Visit): Promise<Frame> {
+  const { answers, needs, projects, threads } = await readFrame(hub, caller, { mark })
   return {
     answers,
     needs,

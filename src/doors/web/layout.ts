@@ -14,7 +14,7 @@ export function pageDocument(view: View, visit: Visit, frame: Frame): Html {
   // A visitor without a login is not shown links that all lead to the login.
   const bare = frame === bareFrame
   return html`<!doctype html>
-<html lang="en" data-theme="${theme}">
+<html lang="en" data-theme="${theme}" data-zone="${visit.zone}">
 <head>
 <meta charset="utf-8">
 <title>${waiting}${view.title} · Parley</title>
@@ -124,11 +124,11 @@ ${
       html`<li><a href="${href}"><span class="name">${subject}</span>${count > 1 && html`<span class="count quiet">${count}</span>`}</a></li>`,
   )}</ul>`
 }
-${preferences(visit)}
+${preferences(visit, project)}
 </nav>`
 }
 
-function preferences({ csrf, theme, shortcuts, path, query, version }: Visit): Html {
+function preferences({ csrf, theme, shortcuts, path, query, version }: Visit, project: string | undefined): Html {
   const text = query.toString()
   const back = html`<input type="hidden" name="next" value="${text === '' ? path : `${path}?${text}`}">`
   const option = (value: string, says: string) =>
@@ -136,6 +136,7 @@ function preferences({ csrf, theme, shortcuts, path, query, version }: Visit): H
   return html`<form class="preferences" method="post" action="/mail/settings">${proof(csrf)}${back}
 <span class="set" role="group" aria-label="Theme">${option('auto', 'Auto')}${option('light', 'Light')}${option('dark', 'Dark')}</span>
 <button class="plain" name="shortcuts" value="${shortcuts ? 'off' : 'on'}">Shortcuts ${shortcuts ? 'on' : 'off'}</button>
+<button type="button" class="plain" id="notify" hidden>Notifications off</button>${project && html`<button type="button" class="plain" id="mute" data-project="${project}" hidden>Mute project</button>`}
 <span class="version">Parley ${version}</span>
 </form>`
 }

@@ -6,14 +6,14 @@ import { errorShape, HubError, isUnexpected } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
 import { isCutOff } from '../http/refusal.ts'
 import { errorView, readError } from './errors.ts'
-import { notices } from './forms.ts'
+import { notices, undoable } from './forms.ts'
 import { bareFrame, type Frame, loadFrame } from './frame.ts'
 import { pageHeaders } from './headers.ts'
 import { type Html, html } from './html.ts'
-import { pageDocument } from './layout.ts'
+import { pageDocument, proof } from './layout.ts'
 import { encodingOf, formOf, isBrowser } from './negotiation.ts'
 import type { Answer, View } from './page.ts'
-import { type Visit, withQuery } from './site.ts'
+import { urlWith, type Visit, withQuery } from './site.ts'
 import type { Visits } from './visits.ts'
 
 interface Sending {
@@ -52,9 +52,18 @@ function writePage(
   return write(reply, request, 'text/html; charset=utf-8', pageDocument(noticed, visit, frame).toString())
 }
 
-function noticeOf({ query }: Visit): Html | undefined {
-  const says = Object.entries(notices).find(([word]) => word === query.get('done'))?.[1]
-  return says === undefined ? undefined : html`<p class="notice" role="status">${says}</p>`
+function noticeOf(visit: Visit): Html | undefined {
+  const [word = '', says] = Object.entries(notices).find(([word]) => word === visit.query.get('done')) ?? []
+  return says === undefined
+    ? undefined
+    : html`<div class="notice" role="status"><p>${says}</p>${undoForm(visit, word)}</div>`
+}
+
+/** Takes back what the notice tells of. */
+function undoForm(visit: Visit, done: string): Html | false {
+  const of = visit.query.get('undo')
+  if (of === null || !undoable.has(done) || !visit.steers) return false
+  return html`<form method="post" action="/mail/undo">${proof(visit.csrf)}<input type="hidden" name="next" value="${urlWith(visit, { done: undefined, undo: undefined })}"><input type="hidden" name="done" value="${done}"><button class="quiet" name="of" value="${of}">Undo</button></form>`
 }
 
 /** Below this, headers weigh more than what is saved. */

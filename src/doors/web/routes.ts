@@ -30,6 +30,7 @@ export const pages: Readonly<Record<string, LoadPage>> = {
 /** By the path that they are posted to: that of the page that shows them, where there is one. */
 export const forms: Readonly<Record<string, LoadForm>> = {
   '/mail/attention': () => import('./forms/attention.ts'),
+  '/mail/undo': () => import('./forms/undo.ts'),
   '/mail/invitations': () => import('./forms/invitations.ts'),
   '/mail/overseer/compose': () => import('./forms/compose.ts'),
   '/mail/:project/overseer/compose': () => import('./forms/compose.ts'),

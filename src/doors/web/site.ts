@@ -43,9 +43,13 @@ export interface Visit {
   readonly csrf: string
   readonly theme: Theme
   readonly shortcuts: boolean
+  /** The time zone of the person. */
+  readonly zone: string
   readonly now: number
   /** Where the feed of changes was before the page was read: its stream goes on from there. */
   readonly since?: string | undefined
+  /** The same while nothing changes: readings that were made at it may be shown. */
+  readonly mark?: string | undefined
   /** A form of this page that was sent and is shown again. */
   readonly typed?: Typed | undefined
   readonly bodies: Bodies

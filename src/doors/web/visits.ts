@@ -12,6 +12,7 @@ import type { Bodies } from './markdown/bodies.ts'
 import { formOf } from './negotiation.ts'
 import { type Sessions, sessionCookie, visitorCookie } from './sessions.ts'
 import { type Theme, themes, type Visit, type WebOptions } from './site.ts'
+import { readZone } from './zones.ts'
 
 interface Submitted {
   readonly visit: Visit
@@ -86,6 +87,7 @@ export function createVisits(app: FastifyInstance, options: WebOptions, { sessio
       csrf: sessions.csrf(visitor, signedIn ? cookies.get(sessionCookie) : undefined),
       theme: themes.includes(theme) ? theme : 'auto',
       shortcuts: cookies.get('parley_shortcuts') !== 'off',
+      zone: readZone(cookies.get('parley_zone')),
       now: hub.clock.now(),
       bodies,
       // The page that tells of a failed storage needs none.

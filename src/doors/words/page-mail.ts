@@ -29,6 +29,7 @@ export function toMessage(message: PageMessage) {
     excerpt: message.excerpt,
     recipients: message.recipients,
     unread: message.unread,
+    ...(message.messageType !== undefined && { message_type: message.messageType }),
     ...(message.sealed && { sealed: true }),
   }
 }

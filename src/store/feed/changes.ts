@@ -41,6 +41,7 @@ export type Event =
         | 'mail.acknowledged'
         | 'mail.expired'
         | 'mail.dead'
+        | 'mail.dropped'
       projectId: number
       agentId: number
       messageId: number
@@ -120,9 +121,9 @@ export async function findLastChange(db: Reader): Promise<number> {
 }
 
 /** Where the feed ends: what is committed later comes after it. */
-export async function findEnd(db: Reader): Promise<FeedPosition> {
-  const [row] = await db.all<FeedPosition>(feedOrder(db).end)
-  return row ?? start
+export async function findEnd(db: Reader): Promise<FeedPosition & { readonly mark: string }> {
+  const [row] = await db.all<FeedPosition & { mark: string }>(feedOrder(db).end)
+  return row ?? { ...start, mark: '' }
 }
 
 /** In order. What an older transaction may still come before is left out, until that has ended. */

@@ -28,7 +28,7 @@ interface FeedOrder {
   readonly settled: Sql
   /** A row of `changes` or `followers` that came with a copy of another server's database: this one has not counted as far. */
   readonly foreign: Sql
-  /** Selects the place after everything that is settled now. */
+  /** Selects the place after everything that is settled now; `mark` is the same only while nothing is committed. */
   readonly end: Sql
 }
 
@@ -40,7 +40,7 @@ const sqlite: FeedOrder = {
   upTo: ({ id }) => sql`id <= ${id}`,
   settled: raw('TRUE'),
   foreign: raw('FALSE'),
-  end: raw('SELECT 0 AS tx, COALESCE(MAX(id), 0) AS id FROM changes'),
+  end: raw('SELECT 0 AS tx, COALESCE(MAX(id), 0) AS id, CAST(COALESCE(MAX(id), 0) AS TEXT) AS mark FROM changes'),
 }
 
 /**
@@ -78,7 +78,8 @@ const postgres: FeedOrder = {
   upTo: ({ tx, id }) => sql`(tx, id) <= (${tx}, ${id})`,
   settled: raw(`tx < ${horizon}`),
   foreign: raw('tx > pg_snapshot_xmax(pg_current_snapshot())::text::bigint'),
-  end: raw(`SELECT ${end} AS tx, 0 AS id`),
+  // The place stands still while an older transaction is open, though others commit; the snapshot does not.
+  end: raw(`SELECT ${end} AS tx, 0 AS id, pg_current_snapshot()::text AS mark`),
 }
 
 export const feedOrder = (db: Reader): FeedOrder => (can(db).concurrentWriters ? postgres : sqlite)

@@ -121,6 +121,10 @@ export async function updateDropped(tx: Tx, id: number): Promise<boolean> {
   return (await tx.change(sql`UPDATE deliveries SET ended = 'dropped' WHERE id = ${id} AND ended = 'dead'`)) > 0
 }
 
+/** Takes `updateDropped` back for all deliveries of a message. */
+export const updateUndropped = (tx: Tx, messageId: number): Promise<number> =>
+  tx.change(sql`UPDATE deliveries SET ended = 'dead' WHERE message_id = ${messageId} AND ended = 'dropped'`)
+
 /** Takes a delivery out of the mailbox, unread. */
 export function updateEnded(tx: Tx, { id, now, ended }: { id: number; now: number; ended: Ending }): void {
   tx.enqueue(sql`

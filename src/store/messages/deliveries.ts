@@ -227,14 +227,15 @@ export async function updateAllRead(
   return rows.map(({ message_id }) => message_id).sort((a, b) => a - b)
 }
 
-/** Takes back what `updateAllRead` did at that time, unless a message was acknowledged since; returns the ids. */
+/** Takes back what `updateAllRead` did, at that time if it is given, unless a message was acknowledged since; returns the ids. */
 export async function updateAllUnread(
   tx: Tx,
-  { recipientId, messageIds, readAt }: { recipientId: number; messageIds: readonly number[]; readAt: number },
+  { recipientId, messageIds, readAt }: { recipientId: number; messageIds: readonly number[]; readAt?: number },
 ): Promise<number[]> {
+  const read = readAt === undefined ? sql`read_at IS NOT NULL AND ended IS NULL` : sql`read_at = ${readAt}`
   const rows = await tx.all<{ message_id: number }>(sql`
     UPDATE deliveries SET read_at = NULL
-    WHERE recipient_id = ${recipientId} AND message_id IN (${join([...messageIds])}) AND read_at = ${readAt} AND acked_at IS NULL
+    WHERE recipient_id = ${recipientId} AND message_id IN (${join([...messageIds])}) AND ${read} AND acked_at IS NULL
     RETURNING message_id`)
   return rows.map(({ message_id }) => message_id).sort((a, b) => a - b)
 }

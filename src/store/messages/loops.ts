@@ -69,6 +69,11 @@ export async function resumeThread(tx: Tx, threadId: number): Promise<boolean> {
   return changed > 0
 }
 
+/** Takes `resumeThread` back: messages are counted from where it left off. */
+export async function pauseThread(tx: Tx, threadId: number, now: number): Promise<void> {
+  await tx.change(sql`UPDATE loop_threads SET paused_at = ${now} WHERE thread_id = ${threadId} AND paused_at IS NULL`)
+}
+
 const hourMs = 3_600_000
 
 /** Counts a woken message between two agents; those of the last hour, from the first of them on. */

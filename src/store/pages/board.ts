@@ -100,6 +100,25 @@ export async function listAnswerIds(db: Reader, limit: number): Promise<number[]
   return rows.map(({ id }) => id)
 }
 
+interface QuestionsQuery extends BoardScope {
+  readonly sent: { readonly after: number; readonly before: number }
+  readonly limit: number
+}
+
+/** Questions in open topics that nobody has answered, nor people said anything after, the newest first. */
+export async function listOpenQuestions(db: Reader, { sent, limit, ...scope }: QuestionsQuery): Promise<number[]> {
+  const rows = await db.all<{ id: number }>(sql`
+    SELECT q.id FROM messages q JOIN threads t ON t.id = q.thread_id
+    WHERE q.kind = 'question' AND t.name IS NOT NULL AND t.status = 'open'
+      AND q.created_at > ${sent.after} AND q.created_at <= ${sent.before} ${within(sql`t.project_id`, scope)}
+      AND NOT EXISTS (SELECT 1 FROM messages r WHERE r.reply_to = q.id AND r.reply_to IS NOT NULL)
+      AND NOT EXISTS (
+        SELECT 1 FROM messages l JOIN agents o ON o.id = l.sender_id
+        WHERE l.thread_id = q.thread_id AND l.seq > q.seq AND o.name_key = 'humanoverseer')
+    ORDER BY q.id DESC LIMIT ${limit}`)
+  return rows.map(({ id }) => id)
+}
+
 export interface OwedRow {
   message_id: number
   recipient_id: number

@@ -7,11 +7,13 @@ import { listedIn, ofProject, type Sight, sharedName, shownSubject, toldOf } fro
 
 export interface PageMessageRow {
   id: number
+  uid: string
   thread_id: number
   /** The project of the thread. */
   project_id: number
   thread_key: string | null
   topic: string | null
+  kind: string
   sender_id: number
   sender: string
   sender_project: number
@@ -34,7 +36,7 @@ export function listPageMessageRows(
   { sight, length }: Looking,
 ): Promise<PageMessageRow[]> {
   return db.all<PageMessageRow>(sql`
-    SELECT m.id, m.thread_id, t.project_id, ${sharedName} AS thread_key, t.name AS topic, m.sender_id, a.name AS sender,
+    SELECT m.id, m.uid, m.thread_id, t.project_id, ${sharedName} AS thread_key, t.name AS topic, m.kind, m.sender_id, a.name AS sender,
       a.project_id AS sender_project, a.keyed AS sender_keyed, ${shownSubject} AS subject,
       substr(m.body, 1, ${length}) AS body, length(m.body) AS body_length, m.importance, m.ack_required, m.created_at,
       m.attachments, m.reply_to

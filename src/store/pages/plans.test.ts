@@ -12,6 +12,7 @@ import { findReach, listTops } from '../mail/conversation-lists.ts'
 import { listInbox, listOutbox } from '../mail/mail.ts'
 import { listEdges, listLanes, listSlots } from './activity.ts'
 import { countLate, type LateView, listLate } from './attention.ts'
+import { listOpenQuestions } from './board.ts'
 import { listMailIds, type MailFilter } from './message-lists.ts'
 import { listPageMessageRows, listPageRecipientRows } from './page-messages.ts'
 import { listParticipants, listThreadIds } from './threads.ts'
@@ -36,6 +37,7 @@ async function fill(db: Db): Promise<void> {
       INSERT INTO messages (id, uid, thread_id, seq, sender_id, body, importance, created_at)
       SELECT i, 'm' || i, 1 + (i - 1) / 10, 1 + (i - 1) % 10, 1 + i % 900, 'text',
         CASE WHEN i % 500 = 0 THEN 'urgent' ELSE 'normal' END, i FROM ${numbers(many)}`)
+    await tx.all(sql`UPDATE messages SET kind = 'question' WHERE id % 1000 = 0`)
     await tx.all(sql`
       INSERT INTO deliveries (id, message_id, recipient_id, sent_at, urgent, ack_wanted, read_at)
       SELECT i, i, 1 + (i * 7) % 900, i, CASE WHEN i % 500 = 0 THEN 1 ELSE 0 END, CASE WHEN i % 100 = 0 THEN 1 ELSE 0 END,
@@ -128,6 +130,10 @@ eachEngine('Plans of the pages', (open) => {
       'conversations by subject': [
         ownInbox,
         (reader) => listTops(reader, { agentId: 5, below: 900, from: 0, limit: 50 }),
+      ],
+      'open questions': [
+        /messages_questions/,
+        (reader) => listOpenQuestions(reader, { projectId: 12, sent: { after: 10, before: 5000 }, limit: 20 }),
       ],
       bars: [counted, (reader) => listSlots(reader, { projectId: 11, grain: 3_600_000, since: 100 })],
       lanes: [counted, (reader) => listLanes(reader, { projectId: 11, grain: 3_600_000, since: 1e13 })],

@@ -89,8 +89,8 @@ describe('Forms', () => {
     )
     expect((await ann.post('/mail/attention', { remind: 'x' })).status).toBe(400)
 
-    expect(await leadsTo(ann.post(`/mail/${slug}/inbox/BlueLake`, { read: [String(sent.message_id)] }))).toBe(
-      `303 /mail/${slug}/inbox/BlueLake?done=read`,
+    expect(await leadsTo(ann.post(`/mail/${slug}/inbox/BlueLake`, { read: [String(sent.message_id)] }))).toContain(
+      `303 /mail/${slug}/inbox/BlueLake?done=read&undo=`,
     )
     expect((await ann.post(`/mail/${slug}/inbox/BlueLake`, {})).status).toBe(400)
     await ann.post(`/mail/${slug}/inbox/BlueLake`, { all: '1' })
@@ -119,7 +119,7 @@ describe('Forms', () => {
 
     const other = await newDesk(parley(), plainMail(parley()))
     expect(await leadsTo(ann.post(`/mail/${slug}/related`, { other: other.project, decision: 'dismiss' }))).toBe(
-      '303 /mail?done=dismissed',
+      '303 /mail?done=dismissed#related',
     )
     expect((await ann.post(`/mail/${slug}/related`, { other: 'nowhere', decision: 'dismiss' })).status).toBe(404)
   })
@@ -137,7 +137,7 @@ describe('Forms', () => {
     expect(shown.text).toContain(`<a class="answers" href="${box}?unread=1">1<span class="words"> answer to you</span>`)
     expect((await ann.get(`${box}?unread=1`)).text).toContain('They no longer count as new.')
     const next = `/mail/${slug}/message/${message_id}`
-    expect(await leadsTo(ann.post(box, { read: [String(message_id)], next }))).toBe(`303 ${next}?done=seen`)
+    expect(await leadsTo(ann.post(box, { read: [String(message_id)], next }))).toContain(`303 ${next}?done=seen&undo=`)
     expect(await leadsTo(ann.post(box, { all: '1', next: 'https://evil.example/' }))).toBe('303 /mail?done=seen')
     const after = await ann.get(next)
     expect(after.text).toContain('<title>Which one? · Parley</title>')

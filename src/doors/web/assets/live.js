@@ -7,6 +7,9 @@ const pauseMs = 500
 const retryMs = 3000
 const boardMs = 60_000
 
+/** Asks for the page again, where it is live. */
+export let refreshPage = () => {}
+
 export function keepLive() {
   const { events } = /** @type {HTMLElement} */ (document.getElementById('main')).dataset
   if (events === undefined) return
@@ -21,6 +24,8 @@ export function keepLive() {
     busy = true
     setTimeout(refresh, Math.max(0, last + pauseMs - performance.now()))
   }
+
+  refreshPage = hint
 
   async function refresh() {
     stale = false
@@ -94,6 +99,7 @@ async function load() {
   for (const part of ['main', '.side', '#inspector', '#waiting']) morph(part, next, options)
   document.title = next.title
   refreshKeys()
+  document.dispatchEvent(new Event('parley:refreshed'))
   announce(arrived)
 }
 

@@ -2,6 +2,7 @@
 import { installJump } from './jump.js'
 import { installKeys } from './keys.js'
 import { keepLive } from './live.js'
+import { installNotifications } from './notify.js'
 import { openThread } from './reading.js'
 import { keepTimes } from './times.js'
 
@@ -33,8 +34,33 @@ function addFilter() {
   first.previousElementSibling?.before(field)
 }
 
+/** The server finds recipients as one types; those that are chosen stay. */
+function findRecipients() {
+  const field = document.querySelector('[data-recipients]')
+  const list = document.getElementById('recipients-found')
+  if (!(field instanceof HTMLInputElement) || list === null) return
+  let waiting = 0
+  field.addEventListener('input', () => {
+    clearTimeout(waiting)
+    waiting = setTimeout(async () => {
+      const url = new URL(location.href)
+      const chosen = [...list.querySelectorAll('input:checked')].map(
+        (box) => /** @type {HTMLInputElement} */ (box).value,
+      )
+      url.search = String(new URLSearchParams({ q: field.value, to: chosen.join(',') }))
+      const answer = await fetch(url, { headers: { accept: 'text/html' } })
+      const found = new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById('recipients-found')
+      if (answer.ok && found !== null) list.replaceChildren(...found.childNodes)
+    }, 150)
+  })
+  field.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') event.preventDefault()
+  })
+}
+
 enhance(document)
 addFilter()
+findRecipients()
 if (document.body.dataset.keys === 'on') {
   installKeys()
   installJump()
@@ -42,4 +68,5 @@ if (document.body.dataset.keys === 'on') {
 openThread()
 keepLive()
 keepTimes()
+installNotifications()
 document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })

@@ -1,12 +1,26 @@
 /** Keeps times true on a page that nobody reloads: the same words as the server's (parts/times.ts). */
 
+import { refreshPage } from './live.js'
+
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
 const everyMs = 15_000
 
 export function keepTimes() {
+  keepZone()
   setInterval(() => {
     if (!document.hidden) for (const time of document.querySelectorAll('time[data-age]')) update(time)
   }, everyMs)
+}
+
+/** The server writes times in the zone of this cookie; a page that came before it was there asks for itself again. */
+function keepZone() {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone ?? 'UTC'
+  if (zone === document.documentElement.dataset.zone) return
+  document.documentElement.dataset.zone = zone
+  const secure = location.protocol === 'https:' ? '; Secure' : ''
+  // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store is not there on plain http.
+  document.cookie = `parley_zone=${encodeURIComponent(zone)}; Path=/mail; Max-Age=31536000; SameSite=Strict${secure}`
+  refreshPage()
 }
 
 /** @param {Element} time */

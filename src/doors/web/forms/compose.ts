@@ -10,6 +10,7 @@ export const submit: Submit = async ({ visit: { hub, caller }, params, fields })
   const body = fields.get('body_md') ?? ''
   if (fields.get('action') === 'preview')
     return { preview: true, receipt: { preview: true, body_md: withPreamble(body) } }
+  if (fields.get('action') === 'filter') return { preview: true, receipt: { preview: true } }
   const done = await checkedBy(
     sendAsOverseer(hub, caller, {
       recipients: fields.getAll('recipients').filter((name) => name !== ''),

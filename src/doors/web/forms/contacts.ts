@@ -11,7 +11,12 @@ export const submit: Submit = async ({ visit: { hub, caller }, params, fields })
   const [from, to] = [needField(fields, 'from'), needField(fields, 'to')]
   const { status } = await decideContact(hub, caller, project, { from, to, accept })
   return {
-    see: backTo(fields, at(project, 'contacts'), accept ? 'approved' : 'denied'),
+    see: backTo(
+      fields,
+      at(project, 'contacts'),
+      accept ? 'approved' : 'denied',
+      accept ? undefined : [project, from, to],
+    ),
     receipt: { from, to, status },
   }
 }

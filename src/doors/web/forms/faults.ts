@@ -30,10 +30,18 @@ export async function checkedBy<Value>(
 }
 
 /** The page that the form came from, if it says so; else the usual one. */
-export function backTo(form: URLSearchParams, usual: string, done: string): string {
+export function backTo(
+  form: URLSearchParams,
+  usual: string,
+  done: string,
+  undo?: readonly (string | number)[],
+): string {
   const next = form.get('next')
   const [path = usual, query] = (next === null ? usual : nextOf(next)).split('?', 2)
-  return urlWith({ path, query: new URLSearchParams(query) }, { done })
+  return urlWith(
+    { path, query: new URLSearchParams(query) },
+    { done, undo: undo && JSON.stringify(undo.map(String)), confirm: undefined },
+  )
 }
 
 /** A field that a button of the page always sends. */

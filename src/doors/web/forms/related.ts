@@ -11,5 +11,5 @@ export const submit: Submit = async ({ visit: { hub, caller }, params, fields })
   const other = needField(fields, 'other')
   await decideRelated(hub, caller, project, { other, confirm })
   const status = confirm ? 'confirmed' : 'dismissed'
-  return { see: withQuery('/mail', { done: status }), receipt: { project, other, status } }
+  return { see: `${withQuery('/mail', { done: status })}#related`, receipt: { project, other, status } }
 }

@@ -3,7 +3,7 @@ import { answerThread, setTopicStatus } from '../../../core/pages/person-answers
 import type { Submit } from '../forms.ts'
 import { part } from '../page.ts'
 import { at, withQuery } from '../site.ts'
-import { checkedBy, needWord } from './faults.ts'
+import { backTo, checkedBy, needId, needWord } from './faults.ts'
 
 export const submit: Submit = async ({ visit: { hub, caller }, params, fields }) => {
   const [project, thread] = [part(params, 'project'), part(params, 'thread')]
@@ -17,10 +17,12 @@ export const submit: Submit = async ({ visit: { hub, caller }, params, fields })
     }
   }
   const body = fields.get('body_md') ?? ''
-  const { messageId } = await checkedBy(answerThread(hub, caller, project, { thread, body }))
+  const asked = fields.get('answers')
+  const to = asked === null ? undefined : needId(asked, 'answers')
+  const { messageId } = await checkedBy(answerThread(hub, caller, project, { thread, body, to }))
   const anchor = messageId === undefined ? '' : `#m-${messageId}`
   return {
-    see: `${withQuery(page, { done: 'answered' })}${anchor}`,
+    see: fields.has('next') ? backTo(fields, page, 'answered') : `${withQuery(page, { done: 'answered' })}${anchor}`,
     receipt: { thread_id: thread, message_id: messageId ?? null },
   }
 }

@@ -5,12 +5,13 @@ import { needProject } from '../../../core/projects/projects.ts'
 import { iso } from '../../words/times.ts'
 import { type Html, html } from '../html.ts'
 import { definePage, part } from '../page.ts'
-import { bars, graph, lanes } from '../parts/charts.ts'
 import { empty } from '../parts/empty.ts'
+import { whoToWhom } from '../parts/graph.ts'
 import { projectHead } from '../parts/project-head.ts'
+import { timeline } from '../parts/timeline.ts'
 import { exact } from '../parts/times.ts'
 import { oneOf } from '../query.ts'
-import { at, urlWith, withQuery } from '../site.ts'
+import { at, urlWith, type Visit, withQuery } from '../site.ts'
 
 const windows = { '1h': 'Hour', '24h': 'Day', '7d': 'Week', '30d': 'Month' } as const
 
@@ -36,19 +37,16 @@ export const page = definePage({
       ([name, says]) =>
         html`<a class="pill" href="${urlWith(visit, { window: name })}"${name === window && html` aria-current="true"`}>${says}</a>`,
     )}</div>
-${activity.buckets.every(({ count }) => count === 0) && activity.edges.length === 0 ? empty('Quiet', 'Nobody wrote in this time. Choose a longer one.') : charts(slug, activity, window)}`,
+${activity.buckets.every(({ count }) => count === 0) && activity.edges.length === 0 ? empty('Quiet', 'Nobody wrote in this time. Choose a longer one.') : charts(visit, slug, activity)}`,
   }),
 })
 
-const label = (window: keyof typeof windows) => (ts: number) =>
-  window === '30d' || window === '7d' ? iso(ts).slice(5, 10) : iso(ts).slice(11, 16)
-
-function charts(slug: string, { buckets, lanes: all, edges }: Activity, window: keyof typeof windows): Html {
+function charts(visit: Visit, slug: string, activity: Activity): Html {
+  const { buckets, edges } = activity
   const find = ({ from, to }: { from: string; to: string }) =>
-    withQuery(at(slug, 'search'), { from, to, order: 'time' })
-  return html`<figure class="figure"><h2>Messages</h2><div class="scrolls" tabindex="0" role="group" aria-label="Messages over time">${bars(buckets, label(window))}</div></figure>
-${all.length > 0 && html`<figure class="figure"><h2>Agents</h2><div class="scrolls" tabindex="0" role="group" aria-label="Messages of each agent">${lanes(all, buckets)}</div></figure>`}
-${edges.length > 0 && html`<figure class="figure"><h2>Who writes to whom</h2><div class="scrolls" tabindex="0" role="group" aria-label="Who writes to whom">${graph(edges, find)}</div></figure>`}
-<details class="section"><summary>The same as tables</summary><div class="two"><table><thead><tr><th>Since</th><th class="number">Messages</th></tr></thead><tbody>${buckets.map(({ ts, count }) => html`<tr><td>${exact(ts)}</td><td class="number">${count}</td></tr>`)}</tbody></table>
+    withQuery(at(slug, 'search'), { from, to, since: iso(activity.since), order: 'time' })
+  return html`<section class="figure"><h2>Messages</h2>${timeline(visit, { ...activity, project: slug })}</section>
+${edges.length > 0 && html`<section class="figure"><h2>Who writes to whom</h2>${whoToWhom(edges, find)}</section>`}
+<details class="section"><summary>The same as tables</summary><div class="two"><table><thead><tr><th>Since</th><th class="number">Messages</th></tr></thead><tbody>${buckets.map(({ ts, count }) => html`<tr><td>${exact(visit, ts)}</td><td class="number">${count}</td></tr>`)}</tbody></table>
 <table><thead><tr><th>From</th><th>To</th><th class="number">Messages</th></tr></thead><tbody>${edges.map((edge) => html`<tr><td>${edge.from}</td><td>${edge.to}</td><td class="number"><a href="${find(edge)}">${edge.count}</a></td></tr>`)}</tbody></table></div></details>`
 }

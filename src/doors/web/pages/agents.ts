@@ -10,7 +10,7 @@ import { limit, text } from '../query.ts'
 
 export const page = definePage({
   query: z.object({ project: text, limit: limit.default(200) }),
-  load: ({ hub, caller }, wish) => readBoard(hub, caller, wish),
+  load: ({ hub, caller, mark }, wish) => readBoard(hub, caller, { ...wish, mark }),
   json: ({ data: { agents, more } }) => ({ agents: agents.map(toBoardAgent), has_more: more }),
   view: ({ data: { agents, more }, query: { project }, visit }) => ({
     title: 'Agents',

@@ -1,7 +1,6 @@
 /** `/mail/attention`: what needs a person, and below it four boards of mail that somebody is late with. */
 import { z } from 'zod'
 import { countAttention, listAttention } from '../../../core/pages/attention.ts'
-import { type Loop, listLoops } from '../../../core/pages/loops.ts'
 import { type Needs, readNeeds } from '../../../core/pages/needs.ts'
 import { toContact } from '../../words/contacts.ts'
 import { toReservation } from '../../words/leases.ts'
@@ -12,6 +11,7 @@ import { definePage } from '../page.ts'
 import { toBoardAgent } from '../parts/board.ts'
 import { type Board, boards, boardsLine } from '../parts/boards.ts'
 import { empty } from '../parts/empty.ts'
+import { needTexts } from '../parts/need-texts.ts'
 import { needsList } from '../parts/needs.ts'
 import { pager } from '../parts/pager.ts'
 import { called } from '../parts/people.ts'
@@ -33,17 +33,17 @@ export const page = definePage({
     before: place,
     limit,
   }),
-  async load({ hub, caller }, { view, project, before, limit }) {
-    const [needs, counts, list, loops] = await Promise.all([
-      readNeeds(hub, caller, { project }),
+  async load({ hub, caller, mark }, { view, project, before, limit }) {
+    const [needs, counts, list] = await Promise.all([
+      readNeeds(hub, caller, { project, mark }),
       countAttention(hub, caller, { project }),
       listAttention(hub, caller, { view: view ?? usual, project, before, limit }),
-      listLoops(hub, caller),
     ])
-    return { needs, counts, list, loops }
+    return { needs, counts, list }
   },
-  json: ({ data: { needs, counts, list, loops }, query: { view }, visit }) => ({
+  json: ({ data: { needs, counts, list }, query: { view }, visit }) => ({
     needs: toNeeds(needs),
+    lines: needTexts(needs),
     counts: {
       unread: counts.unread,
       urgent: counts.urgent,
@@ -59,7 +59,7 @@ export const page = definePage({
         reminded_ts: isoOrNull(remindedAt),
       })),
     })),
-    loops: loops.map(({ id, thread, project, agents, pausedAt }) => ({
+    loops: needs.loops.map(({ id, thread, project, agents, pausedAt }) => ({
       id,
       thread: thread ?? null,
       project,
@@ -68,13 +68,12 @@ export const page = definePage({
     })),
     next: nextUrl(visit, list.next),
   }),
-  view: ({ data: { needs, counts, list, loops }, query: { view, project, before }, visit }) => ({
+  view: ({ data: { needs, counts, list }, query: { view, project, before }, visit }) => ({
     title: 'Needs you',
     here: 'attention',
     up: '/mail',
     watch: { project },
     main: html`<div class="head"><h1>Needs you</h1></div>
-${pausedLoops(visit, loops)}
 ${view === undefined && html`<h2 class="visually-hidden">The list</h2>${needsList(visit, needs)}`}
 <section class="section"><h2>Late mail</h2>${boardsLine(counts, { ...(view && { current: view }), project })}
 ${project !== undefined && html`<div class="filters"><a class="pill" aria-current="true" href="${urlWith(visit, { project: undefined, before: undefined })}">In ${project} <span aria-hidden="true">×</span></a></div>`}
@@ -86,16 +85,6 @@ ${pager({ older: nextUrl(visit, list.next), newer: before === undefined ? null :
 }</section>`,
   }),
 })
-
-/** Agents that only answered each other: they are not woken until somebody resumes it. */
-function pausedLoops(visit: Visit, loops: readonly Loop[]): Html | false {
-  if (loops.length === 0) return false
-  const items = loops.map(
-    ({ id, thread, project, agents, pausedAt }) =>
-      html`<li><strong><bdi>${agents.join(', ')}</bdi></strong> in ${thread === undefined ? 'all threads' : html`thread <bdi>${thread}</bdi>`} of ${project}, since ${longTime(visit, pausedAt)}${visit.steers && html` <form method="post" action="/mail/attention">${proof(visit.csrf)}<button class="quiet" name="resume" value="${id}" aria-label="Let ${agents.join(', ')} be woken again">Resume</button></form>`}</li>`,
-  )
-  return html`<section aria-labelledby="loops"><h2 id="loops">Waking is paused</h2><p>These agents only answered each other. Mail goes on; nobody is woken for it.</p><ul>${items}</ul></section>`
-}
 
 const calm: Readonly<Record<Board, string>> = {
   unread: 'No message has waited for more than an hour.',
@@ -118,8 +107,9 @@ function line(visit: Visit, item: Item): Html {
   })
 }
 
-const toNeeds = ({ answers, contacts, conflicts, debtors, stuck }: Needs) => ({
+const toNeeds = ({ answers, questions, contacts, conflicts, debtors, stuck, dead }: Needs) => ({
   answers: answers.map(toMessage),
+  questions: questions.map(toMessage),
   contacts: contacts.map(toContact),
   conflicts: conflicts.map(({ project, holder, other, holderSeenAt, stuck }) => ({
     project,
@@ -135,4 +125,10 @@ const toNeeds = ({ answers, contacts, conflicts, debtors, stuck }: Needs) => ({
     message_ids: messages.map(({ id }) => id),
   })),
   stuck: stuck.map(toBoardAgent),
+  dead_letters: dead.map(({ message, recipient, attempts, diedAt }) => ({
+    message: toMessage(message),
+    recipient: `${recipient.name}@${recipient.project}`,
+    attempts,
+    died_ts: iso(diedAt),
+  })),
 })

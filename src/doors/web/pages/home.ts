@@ -25,13 +25,13 @@ const [boardRows, mostNeeds] = [20, 5]
 
 export const page = definePage({
   query,
-  async load({ hub, caller }, wish) {
-    const board = await readBoard(hub, caller)
-    const [mail, projects, suggestions, needs] = await Promise.all([
+  async load({ hub, caller, mark }, wish) {
+    const [board, mail, projects, suggestions, needs] = await Promise.all([
+      readBoard(hub, caller, { mark }),
       listAllMail(hub, caller, wish),
       listPageProjects(hub, caller, { limit: 200 }),
       listSuggestions(hub, caller),
-      readNeeds(hub, caller, { board }),
+      readNeeds(hub, caller, { mark }),
     ])
     return { mail, projects: projects.items, suggestions, needs, board }
   },
@@ -75,7 +75,7 @@ ${
         )
 }
 ${agents > 0 && firstPage && html`</section>`}
-${suggestions.length > 0 && html`<section class="section"><h2>Related projects?</h2>${suggestionList(visit, suggestions)}</section>`}
+${suggestions.length > 0 && html`<section class="section" id="related"><h2>Related projects?</h2>${suggestionList(visit, suggestions)}</section>`}
 ${worked.length > 0 && html`<section class="section"><h2>Projects</h2>${projectTable(visit, worked)}</section>`}`,
     }
   },

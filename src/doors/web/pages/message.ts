@@ -50,7 +50,7 @@ export const page = definePage({
       watch: { project, thread: data.thread ?? String(id) },
       main: html`<ol class="crumbs"><li><a href="/mail/projects">Projects</a></li><li><a href="${at(project)}">${slugName(project)}</a></li><li><a href="${threadUrl(data)}">${topic ?? (data.thread !== undefined ? `Thread ${data.thread}` : 'Thread')}</a></li></ol>
 <article class="letter"><header><h1 dir="auto">${pathShown(title)}</h1>
-<p class="facts-line">${disc(visit, from)}<b>${agentLink(from, project)}</b>${overseer && overseerBadge}<span>${fullTime(createdAt)}</span><span>${longTime(visit, createdAt)}</span>${importanceBadge(data)}${data.ackRequired && html`<span class="badge">acknowledgement required</span>`}<a href="${text}">${icon(visit, 'text')}As text</a></p></header>
+<p class="facts-line">${disc(visit, from)}<b>${agentLink(from, project)}</b>${overseer && overseerBadge}<span>${fullTime(visit, createdAt)}</span><span>${longTime(visit, createdAt)}</span>${importanceBadge(data)}${data.ackRequired && html`<span class="badge">acknowledgement required</span>`}<a href="${text}">${icon(visit, 'text')}As text</a></p></header>
 ${recipientList(visit, project, data)}
 ${sealed ? html`<p class="soft">All agents of this message hold keys. Whoever has the operator's token can read it.</p>` : html`${foldedPreamble(data)}${body}`}
 ${attached(visit, data.project, attachments)}

@@ -19,10 +19,10 @@ import { at } from '../site.ts'
 
 export const page = definePage({
   query: z.object({}),
-  async load({ hub, caller }, _query, params) {
+  async load({ hub, caller, mark }, _query, params) {
     const [overview, board] = await Promise.all([
       overviewProject(hub, caller, part(params, 'project')),
-      readBoard(hub, caller, { project: part(params, 'project') }),
+      readBoard(hub, caller, { project: part(params, 'project'), mark }),
     ])
     return { ...overview, board }
   },

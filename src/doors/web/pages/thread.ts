@@ -12,7 +12,7 @@ import { threadInspector } from '../parts/inspector.ts'
 import { agentLink, arrow, disc, names, overseerBadge, pathShown, threadTitle } from '../parts/people.ts'
 import { foldedPreamble } from '../parts/preamble.ts'
 import { replyBox } from '../parts/reply.ts'
-import { importanceBadge, messageUrl } from '../parts/rows.ts'
+import { importanceBadge, messageUrl, typeBadge } from '../parts/rows.ts'
 import { summaryPart } from '../parts/summary.ts'
 import { shortTime } from '../parts/times.ts'
 import { flag, limit, place } from '../query.ts'
@@ -96,7 +96,7 @@ function article(
 ): Html {
   const { id, from, to, cc, overseer, sealed, topic, unread } = message
   const recipients = topic === undefined ? names([...to, ...cc], project, 4) : ''
-  return html`<article class="message${overseer && ' of-overseer'}" id="m-${id}" data-row><header>${disc(visit, from)}<h2>${agentLink(from, project)}</h2>${recipients !== '' && html`<span class="to">${arrow}<bdi>${recipients}</bdi></span>`}${overseer && overseerBadge}${importanceBadge(message)}${unread > 0 && html`<span class="state late small">${unread === 1 ? '1 has not read it' : `${unread} have not read it`}</span>`}<span class="when"><a class="subject" href="${messageUrl(message)}">${shortTime(visit, message.createdAt)}<span class="visually-hidden">: this message</span></a></span></header>
+  return html`<article class="message${overseer && ' of-overseer'}" id="m-${id}" data-row><header>${disc(visit, from)}<h2>${agentLink(from, project)}</h2>${recipients !== '' && html`<span class="to">${arrow}<bdi>${recipients}</bdi></span>`}${overseer && overseerBadge}${typeBadge(message)}${importanceBadge(message)}${unread > 0 && html`<span class="state late small">${unread === 1 ? '1 has not read it' : `${unread} have not read it`}</span>`}<span class="when"><a class="subject" href="${messageUrl(message)}">${shortTime(visit, message.createdAt)}<span class="visually-hidden">: this message</span></a></span></header>
 ${sealed ? html`<p class="soft">Sealed: between agents that hold keys.</p>` : html`${foldedPreamble(message)}${body}`}${message.bodyCut && html`<p><a href="${messageUrl(message)}">All of this message</a></p>`}${attached(visit, project, message.attachments)}</article>`
 }
 

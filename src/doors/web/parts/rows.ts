@@ -35,6 +35,10 @@ export const importanceBadge = ({ importance }: Pick<PageMessage, 'importance'>)
     ? html`<span class="badge ${importance}">${importance}</span>`
     : undefined
 
+/** The type of a message in a topic, in its sender's word. */
+export const typeBadge = ({ messageType }: Pick<PageMessage, 'messageType'>): Html | undefined =>
+  messageType === undefined ? undefined : html`<span class="badge type">${messageType}</span>`
+
 export function row(visit: Visit, message: PageMessage, options: RowOptions = {}): Html {
   const { home, href = messageUrl(message), unread = isUnread(message), count, tags, told } = options
   const { from, to, cc, sealed, overseer, attachments, topic } = message
@@ -48,7 +52,7 @@ export function row(visit: Visit, message: PageMessage, options: RowOptions = {}
     (told || message.excerpt !== '') &&
     html`<span class="excerpt" dir="auto">${told ? told.excerpt : pathShown(plainly(message.excerpt))}</span>`
   }</span>
-<span class="tags">${tags}${importanceBadge(message)}${overseer && overseerBadge}${attachments.length > 0 && html`<span title="${attachments.length} attached">${icon(visit, 'clip')}<span class="visually-hidden">${attachments.length} attached</span></span>`}${
+<span class="tags">${tags}${typeBadge(message)}${importanceBadge(message)}${overseer && overseerBadge}${attachments.length > 0 && html`<span title="${attachments.length} attached">${icon(visit, 'clip')}<span class="visually-hidden">${attachments.length} attached</span></span>`}${
     count !== undefined && count > 1 && html`<span class="number" title="${count} messages">${count}</span>`
   }${home === undefined && projectBadge(message.project)}</span>
 <span class="when">${shortTime(visit, message.createdAt)}</span></li>`

@@ -4,7 +4,7 @@ import { plainly } from '../../../fulltext/plain.ts'
 import { type Html, html } from '../html.ts'
 import { at, type Visit } from '../site.ts'
 import { disc, names, pathShown, threadTitle } from './people.ts'
-import { isUnread } from './rows.ts'
+import { isUnread, typeBadge } from './rows.ts'
 import { shortTime } from './times.ts'
 
 /** Sealed threads of the same agents are one line, that of the newest. */
@@ -30,6 +30,6 @@ export function threadRow(visit: Visit, project: string, thread: PageThread): Ht
 <span class="dot">${unread && html`<span class="visually-hidden">Unread</span>`}</span>${disc(visit, last?.from ?? { name: topic ?? '·', project })}
 <span class="who"><bdi>${names(participants, project, 3) || 'Nobody yet'}</bdi></span>
 <span class="what"><a class="subject" href="${at(project, 'thread', id)}" dir="auto">${sealed ? 'Sealed: between agents with keys' : pathShown(topic ?? threadTitle(subject, key))}</a>${last && last.excerpt !== '' && html`<span class="excerpt" dir="auto">${pathShown(plainly(last.excerpt))}</span>`}</span>
-<span class="tags">${topic !== undefined && html`<span class="badge">topic</span>`}${key !== undefined && html`<span class="badge mono" title="thread ${key}">${key}</span>`}${status === 'closed' && html`<span class="badge">closed</span>`}<span class="number" title="${count} messages">${count}</span></span>
+<span class="tags">${last && typeBadge(last)}${topic !== undefined && html`<span class="badge">topic</span>`}${key !== undefined && html`<span class="badge mono" title="thread ${key}">${key}</span>`}${status === 'closed' && html`<span class="badge">closed</span>`}<span class="number" title="${count} messages">${count}</span></span>
 <span class="when">${last && shortTime(visit, last.createdAt)}</span></li>`
 }

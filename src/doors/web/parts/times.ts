@@ -2,45 +2,48 @@
 import { hence, iso } from '../../words/times.ts'
 import { type Html, html } from '../html.ts'
 import type { Visit } from '../site.ts'
+import { timeIn } from '../zones.ts'
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
 
-export const exact = (at: number): string => `${iso(at).slice(0, 19).replace('T', ' ')} UTC`
+type Looking = Pick<Visit, 'now' | 'zone'>
 
-function short(at: number, now: number): string {
+/** The moment in the person's time zone, which is named. */
+export const exact = ({ zone }: Pick<Visit, 'zone'>, at: number): string => `${timeIn(zone, at)} ${zone}`
+
+function short({ now, zone }: Looking, at: number): string {
   const age = now - at
   if (age < minute) return 'now'
   if (age < hour) return `${Math.floor(age / minute)} min`
   if (age < day) return `${Math.floor(age / hour)} h`
   if (age < 7 * day) return `${Math.floor(age / day)} d`
-  const date = new Date(at)
-  const thisYear = new Date(now).getUTCFullYear() === date.getUTCFullYear()
-  const name = `${date.getUTCDate()} ${months[date.getUTCMonth()]}`
-  return thisYear ? name : `${name} ${date.getUTCFullYear()}`
+  const [year = '', month = '', date = ''] = timeIn(zone, at).slice(0, 10).split('-')
+  const name = `${Number(date)} ${months[Number(month) - 1]}`
+  return timeIn(zone, now).startsWith(year) ? name : `${name} ${year}`
 }
 
 /** `age`: how a script keeps it true. */
-const stamp = (at: number, shown: string, age?: 'short' | 'ago' | 'for'): Html =>
-  html`<time datetime="${iso(at)}" title="${exact(at)}"${age && html` data-age="${age}"`}>${shown}</time>`
+const stamp = (visit: Looking, at: number, shown: string, age?: 'short' | 'ago' | 'for'): Html =>
+  html`<time datetime="${iso(at)}" title="${exact(visit, at)}"${age && html` data-age="${age}"`}>${shown}</time>`
 
-export const shortTime = ({ now }: Pick<Visit, 'now'>, at: number): Html => stamp(at, short(at, now), 'short')
+export const shortTime = (visit: Looking, at: number): Html => stamp(visit, at, short(visit, at), 'short')
 
 /** In a sentence; the date past a month. */
-export function longTime({ now }: Pick<Visit, 'now'>, at: number): Html {
-  const said = short(at, now)
-  return stamp(at, said === 'now' ? 'just now' : /^\d+ (min|h|d)$/.test(said) ? `${said} ago` : said, 'ago')
+export function longTime(visit: Looking, at: number): Html {
+  const said = short(visit, at)
+  return stamp(visit, at, said === 'now' ? 'just now' : /^\d+ (min|h|d)$/.test(said) ? `${said} ago` : said, 'ago')
 }
 
 /** How long it has been, within a sentence. */
-export const ageTime = ({ now }: Pick<Visit, 'now'>, at: number): Html => {
-  const said = short(at, now)
-  return stamp(at, said === 'now' ? 'a moment' : said, 'for')
+export const ageTime = (visit: Looking, at: number): Html => {
+  const said = short(visit, at)
+  return stamp(visit, at, said === 'now' ? 'a moment' : said, 'for')
 }
 
-export const fullTime = (at: number): Html => stamp(at, exact(at))
+export const fullTime = (visit: Looking, at: number): Html => stamp(visit, at, exact(visit, at))
 
-export const untilTime = ({ now }: Pick<Visit, 'now'>, at: number): Html => stamp(at, hence(at, now))
+export const untilTime = (visit: Looking, at: number): Html => stamp(visit, at, hence(at, visit.now))
 
 export const monthName = (month: string): string => {
   const [year, number] = month.split('-')
