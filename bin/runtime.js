@@ -35,7 +35,9 @@ export async function onNode24(start) {
     const { ensureRuntime } = await import('./download.js')
     const { run, endAs } = await import('./child.js')
     // Sockets that systemd has opened are descriptors from 3 on, and stay where they are.
-    const sockets = Array.from({ length: Number(process.env.LISTEN_FDS ?? 0) }, (_, at) => 3 + at)
+    const { LISTEN_PID, LISTEN_FDS } = process.env
+    const passed = LISTEN_PID === String(process.pid) ? Number(LISTEN_FDS) : 0
+    const sockets = Array.from({ length: passed }, (_, at) => 3 + at)
     const options = {
       stdio: ['inherit', 'inherit', 'inherit', ...sockets, 'ipc'],
       env: { ...fewArenas, ...process.env, [launched]: '1' },

@@ -228,10 +228,10 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
       timeoutMs: config.WS_PING_TIMEOUT * 1000,
     })
     mountDoor(app, { engine, path: hubPath, door: hubDoor(hub), scope: hubScope })
-    const { HTTP_SOCKET: socket } = config
+    const socket = fd === undefined ? config.HTTP_SOCKET : undefined
     if (socket !== undefined) await clearSocket(socket)
     await listen(app, placeOf(config, fd)).catch(explainListen(config))
-    if (socket !== undefined && fd === undefined) openToGroup(socket)
+    if (socket !== undefined) openToGroup(socket)
     const others = missing === undefined ? startBackground(hub, config) : []
     if (missing === undefined && config.ARCHIVE_ENABLED) archiving = startArchiving(hub, config)
     const endMetrics = await openMetricsPort(config, refresh, metrics)

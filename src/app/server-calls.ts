@@ -88,7 +88,18 @@ function addressOf({ config, env }: Called, wish: CallWish): { url: string; head
 
 /** The server that is named, else that of the settings, else the one that has left a note. */
 export function serverAt(config: Config, named?: string): string {
-  const url = named ?? config.PARLEY_SERVER ?? serverUrl(config) ?? listRunning(config.STORAGE_ROOT).at(-1)?.url
+  // A certificate names the public host, and a Unix socket is reached by the proxy before it.
+  const published = config.HTTP_SOCKET ?? config.HTTP_TLS_CERT
+  const url =
+    named ??
+    config.PARLEY_SERVER ??
+    (published && config.HTTP_PUBLIC_URL) ??
+    serverUrl(config) ??
+    listRunning(config.STORAGE_ROOT).at(-1)?.url
+  if (url?.startsWith('unix:'))
+    throw new HubError('SERVER_UNAVAILABLE', 'The server listens on a Unix socket, which this command cannot call.', {
+      hint: 'Name the URL of the proxy before it with --server, PARLEY_SERVER or HTTP_PUBLIC_URL.',
+    })
   if (url !== undefined) return serverOf(url)
   throw new HubError('SERVER_UNAVAILABLE', 'No server runs on this store.', {
     hint: '`parley serve --detach` starts one; --server names another one.',

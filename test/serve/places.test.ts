@@ -145,7 +145,13 @@ describe.skipIf(!hasActivate)('A socket of systemd', () => {
           said += chunk
         })
       await expect.poll(() => said, { timeout: 5000 }).toContain('Listening on')
-      const ready = async () => (await fetch(`http://127.0.0.1:${port}/health/readiness`)).status
+      // A connection for each: one that is kept ends with its server.
+      const ready = async () => {
+        const asked = request({ port, host: '127.0.0.1', path: '/health/readiness', agent: false }).end()
+        const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+        answer.resume()
+        return answer.statusCode
+      }
       expect(await ready()).toBe(200)
       await expect.poll(() => said, { timeout: 10_000 }).toContain('is ready at')
       const [first] = JSON.parse((await parleyCommand({ storage }, ['status', '--json'])).stdout).servers
