@@ -311,7 +311,6 @@ export const matrix = {
     readActivity: readsProject,
     // Without a key nobody but the operator finds what holders of keys write to each other.
     searchMail: reads('yes', 'nothing', 'yes', 'yes', 'nothing', 'PROJECT_NOT_FOUND'),
-    listAnswers: anybody,
     listAddressable: readsProject,
     listGroups: readsProject,
     listSuggestions: anybody,

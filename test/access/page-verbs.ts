@@ -31,7 +31,7 @@ import { readMessage, showMessage } from '../../src/core/pages/message.ts'
 import { readNeeds } from '../../src/core/pages/needs.ts'
 import { listAddressable, sendAsOverseer } from '../../src/core/pages/overseer.ts'
 import { listGroups } from '../../src/core/pages/overseer-groups.ts'
-import { answerMessage, answerThread, listAnswers, setTopicStatus } from '../../src/core/pages/person-answers.ts'
+import { answerMessage, answerThread, setTopicStatus } from '../../src/core/pages/person-answers.ts'
 import { listPageProjects, overviewProject } from '../../src/core/pages/projects.ts'
 import { decideRelated, listSuggestions } from '../../src/core/pages/related.ts'
 import { searchMail } from '../../src/core/pages/search.ts'
@@ -72,7 +72,6 @@ export const pageVerbs = {
   searchMail: async (hub, { caller, project, word }) =>
     (await searchMail(hub, caller, { project, query: `subject:plan ${word}`, ...page })).results,
   knowInitials: async (hub, { caller }) => void (await knowInitials(hub, caller)),
-  listAnswers: async (hub, { caller }) => void (await listAnswers(hub, caller)),
   listAddressable: (hub, { caller, project }) => listAddressable(hub, caller, project),
   listGroups: async (hub, { caller, project }) => void (await listGroups(hub, caller, { project })),
   listSuggestions: async (hub, { caller }) => void (await listSuggestions(hub, caller)),
