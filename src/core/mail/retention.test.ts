@@ -68,7 +68,14 @@ eachEngine('The retention report', (open) => {
         inbox_limit: 4,
         full_inboxes: 1,
       },
-      { level: 30, project: expect.stringMatching(/^frontend-/), messages: 1, old_messages: 0, full_inboxes: 0, attachment_bytes: 5 },
+      {
+        level: 30,
+        project: expect.stringMatching(/^frontend-/),
+        messages: 1,
+        old_messages: 0,
+        full_inboxes: 0,
+        attachment_bytes: 5,
+      },
     ])
     const [count] = await hub[inside].db.all<{ count: number }>(sql`SELECT COUNT(*) AS count FROM messages`)
     expect(Number(count?.count)).toBe(5)

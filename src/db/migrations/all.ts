@@ -30,9 +30,9 @@ import { attempts } from './0027-attempts.ts'
 import { clientSessions } from './0028-client-sessions.ts'
 import { roles } from './0029-roles.ts'
 import { loops } from './0030-loops.ts'
-import { beside } from './0052-beside.ts'
-import { messageTraces } from './0049-message-traces.ts'
-import { questions } from './0045-questions.ts'
+import { questions } from './0031-questions.ts'
+import { messageTraces } from './0032-message-traces.ts'
+import { beside } from './0033-beside.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -65,7 +65,7 @@ export const migrations: readonly Migration[] = [
   clientSessions,
   roles,
   loops,
-  beside,
-  messageTraces,
   questions,
+  messageTraces,
+  beside,
 ]

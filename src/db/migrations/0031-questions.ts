@@ -2,7 +2,7 @@
 import type { Migration } from '../migrate.ts'
 
 export const questions: Migration = {
-  id: 45,
+  id: 31,
   name: 'questions',
   // Few messages are questions: the others cost it nothing.
   up: () => ["CREATE INDEX messages_questions ON messages (id) WHERE kind = 'question'"],

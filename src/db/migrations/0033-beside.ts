@@ -2,7 +2,7 @@
 import type { Migration } from '../migrate.ts'
 
 export const beside: Migration = {
-  id: 52,
+  id: 33,
   name: 'beside',
   up: () => ['ALTER TABLE parley_migrations ADD COLUMN beside_from BIGINT'],
 }

@@ -2,7 +2,7 @@
 import type { Migration } from '../migrate.ts'
 
 export const messageTraces: Migration = {
-  id: 49,
+  id: 32,
   name: 'message-traces',
   up: () => [
     'CREATE TABLE message_traces (message_id BIGINT PRIMARY KEY, traceparent TEXT NOT NULL, sent_at BIGINT NOT NULL)',
