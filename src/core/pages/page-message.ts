@@ -26,6 +26,7 @@ export interface PageMessage {
   readonly project: string
   /** The name of its thread; undefined while it is the only message of a thread without a key. */
   readonly thread: string | undefined
+  readonly threadId: number
   /** The name of the topic that it was said in. */
   readonly topic: string | undefined
   readonly from: Who
@@ -47,6 +48,8 @@ export interface PageMessage {
   readonly sealed: boolean
   /** Whether a person sent it. */
   readonly overseer: boolean
+  /** The name of that person, if it has one. */
+  readonly author: string | undefined
 }
 
 /** One page of a list, and the id to go on below. */
@@ -131,6 +134,7 @@ function toPageMessage(row: PageMessageRow, { to, sealed, slugs, attachments }: 
     id: row.id,
     project: slugs.get(row.project_id) ?? '',
     thread: row.thread_key ?? undefined,
+    threadId: row.thread_id,
     topic: row.topic ?? undefined,
     from: who(row.sender, row.sender_project),
     to: of('to'),
@@ -146,6 +150,7 @@ function toPageMessage(row: PageMessageRow, { to, sealed, slugs, attachments }: 
     attachments,
     sealed,
     overseer: isReserved(row.sender),
+    author: row.author ?? undefined,
   }
 }
 

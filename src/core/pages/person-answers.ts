@@ -8,7 +8,7 @@ import { findAgentById, listUnreadNamed } from '../../store/agents/agents.ts'
 import { listParticipants, listThreadsNamed, type ThreadRow } from '../../store/pages/threads.ts'
 import { findTopic } from '../../store/threads/threads.ts'
 import type { AgentCaller, Caller } from '../access/callers.ts'
-import { agentOf, homeOf, mayRoam, needPerson, pageSight, wholeSight } from '../access/rules.ts'
+import { agentOf, homeOf, mayRoam, needPerson, pageSight, personOf, wholeSight } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { reply } from '../messages/reply.ts'
 import { needProject, type Project, slugOfProject } from '../projects/projects.ts'
@@ -104,7 +104,7 @@ async function say(hub: Hub, caller: Caller, { home, row, body, name }: Saying) 
       hint: 'Nothing was sent.',
     })
   const acting = { caller, project: home.slug, name, unnoticed: agentOf(caller) === undefined }
-  await remark(hub, acting, { topic: toTopic(topic), outgoing: { body, kind: 'message' } })
+  await remark(hub, acting, { topic: toTopic(topic), outgoing: { body, kind: 'message', author: personOf(caller) } })
   return { messageId: undefined }
 }
 

@@ -30,6 +30,7 @@ import { attempts } from './0027-attempts.ts'
 import { clientSessions } from './0028-client-sessions.ts'
 import { roles } from './0029-roles.ts'
 import { loops } from './0030-loops.ts'
+import { people } from './0041-people.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -62,4 +63,5 @@ export const migrations: readonly Migration[] = [
   clientSessions,
   roles,
   loops,
+  people,
 ]

@@ -1,6 +1,7 @@
 /** The context of every page: the hub behind it, the door's settings, and who looks at it from where. */
 import type { Caller } from '../../core/access/callers.ts'
 import type { Hub } from '../../core/hub/hub.ts'
+import type { Marks } from '../../core/pages/marks.ts'
 import type { Who } from '../../core/pages/page-message.ts'
 import type { Typed } from './forms.ts'
 import type { Bodies } from './markdown/bodies.ts'
@@ -44,6 +45,8 @@ export interface Visit {
   readonly theme: Theme
   readonly shortcuts: boolean
   readonly now: number
+  /** What is new to the person who looks. */
+  readonly marks: Marks
   /** Where the feed of changes was before the page was read: its stream goes on from there. */
   readonly since?: string | undefined
   /** A form of this page that was sent and is shown again. */

@@ -65,6 +65,7 @@ describe('search_messages', () => {
         expect(await whole(query)).toEqual({
           result: [],
           has_more: false,
+          total: 0,
           note: expect.stringContaining('finds nothing'),
         })
       expect(await whole('bassoon AND')).toMatchObject({ result: [{}], note: expect.stringContaining('AND') })

@@ -38,6 +38,14 @@ export const ageTime = ({ now }: Pick<Visit, 'now'>, at: number): Html => {
   return stamp(at, said === 'now' ? 'a moment' : said, 'for')
 }
 
+/** The time of day, with the day unless it is today. */
+export function clockTime({ now }: Pick<Visit, 'now'>, at: number): Html {
+  const [date, today] = [new Date(at), new Date(now)]
+  const clock = iso(at).slice(11, 16)
+  const day = `${date.getUTCDate()} ${months[date.getUTCMonth()]}`
+  return stamp(at, date.toDateString() === today.toDateString() ? clock : `${day} ${clock}`)
+}
+
 export const fullTime = (at: number): Html => stamp(at, exact(at))
 
 export const untilTime = ({ now }: Pick<Visit, 'now'>, at: number): Html => stamp(at, hence(at, now))
