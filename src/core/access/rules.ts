@@ -68,8 +68,7 @@ export const isAnonymous = ({ kind }: Caller): boolean => kind === 'local'
 export const agentOf = (caller: Caller): AgentCaller | undefined => (caller.kind === 'agent' ? caller : undefined)
 
 /** The name that a person has logged in with. */
-export const personOf = (caller: Caller): string | undefined =>
-  caller.kind === 'operator' ? caller.person : undefined
+export const personOf = (caller: Caller): string | undefined => (caller.kind === 'operator' ? caller.person : undefined)
 
 /** The agent that a token names and that its first write makes; undefined where there is nothing to make. */
 export const unmadeAgent = (caller: Caller): Named | undefined => agentOf(caller)?.unmade

@@ -59,5 +59,8 @@ const leastPrefix = 2
 
 function named(words: readonly string[], last: boolean): { readonly kind: 'or'; readonly any: readonly Phrase[] } {
   const prefix = last && (words.at(-1)?.length ?? 0) >= leastPrefix
-  return { kind: 'or', any: (['subject', 'thread'] as const).map((field) => ({ kind: 'phrase', words, prefix, field })) }
+  return {
+    kind: 'or',
+    any: (['subject', 'thread'] as const).map((field) => ({ kind: 'phrase', words, prefix, field })),
+  }
 }

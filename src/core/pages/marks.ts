@@ -140,7 +140,9 @@ export async function markSeen(hub: Hub, caller: Caller, marks: Marks, shown: re
   const now = hub.clock.now()
   const newest = new Map<number, number>()
   for (const { id, threadId } of shown) newest.set(threadId, Math.max(id, newest.get(threadId) ?? 0))
-  const further = [...newest].filter(([threadId, id]) => id > Math.max(marks.floor, marks.threads.get(threadId)?.id ?? 0))
+  const further = [...newest].filter(
+    ([threadId, id]) => id > Math.max(marks.floor, marks.threads.get(threadId)?.id ?? 0),
+  )
   if (further.length === 0) return marks
   await keep(hub, caller, marks.person, async (tx, own) => {
     for (const [threadId, seenId] of further) await updateSeen(tx, own, { threadId, seenId, now })

@@ -111,6 +111,7 @@ const isFound = async (hub: Hub, scope: Scope, phrase: Phrase): Promise<boolean>
 
 /** All notes on a query in one; a suggestion comes last. */
 export function noteOf({ notes }: Pick<AskedQuery, 'notes'>, suggestion?: string): string | undefined {
-  const all = suggestion === undefined ? notes : [...notes, `No message has these words; others begin so. Try: ${suggestion}`]
+  const all =
+    suggestion === undefined ? notes : [...notes, `No message has these words; others begin so. Try: ${suggestion}`]
   return all.length === 0 ? undefined : all.join(' ')
 }

@@ -28,7 +28,11 @@ export async function searchProject(
   const { id: projectId } = await needProject(hub, caller, project)
   const sight = sightOf(caller, projectId)
   const first = await listInThread(hub, sight, { key: query.trim(), limit: limit + 1 })
-  const found = await search(hub, { sight }, { query, limit, first, reader: await findReader(hub, caller, projectId, as) })
+  const found = await search(
+    hub,
+    { sight },
+    { query, limit, first, reader: await findReader(hub, caller, projectId, as) },
+  )
   const hits: ProjectHit[] = []
   for (const hit of found.hits) {
     const { sender: name, senderProject } = hit

@@ -40,7 +40,13 @@ export function storeDesk(hub: Hub, caller: Caller): Desk {
     trace: async (id) => toTrace(await traceMessage(hub, caller, id)),
     async search({ query, project, limit, page, newest }) {
       const order = newest ? 'time' : 'relevance'
-      const { results, total, capped, next, note, suggestion } = await searchMail(hub, caller, { query, project, limit, page, order })
+      const { results, total, capped, next, note, suggestion } = await searchMail(hub, caller, {
+        query,
+        project,
+        limit,
+        page,
+        order,
+      })
       const hits = results.map((hit) => ({
         ...toMessage(hit),
         snippet: marked(hit.snippet),

@@ -70,10 +70,7 @@ export function createVisits(app: FastifyInstance, options: WebOptions, { sessio
     const url = new URL(`http://parley.invalid${request.url.startsWith('/') ? request.url : '/mail'}`)
     const visitor = cookies.get(visitorCookie) ?? sessions.visitor()
     if (!cookies.has(visitorCookie) && formOf(headers, url.searchParams) === 'html')
-      reply.header(
-        'set-cookie',
-        cookie(visitorCookie, visitor, { maxAge: visitorSeconds, secure: isSecure(request) }),
-      )
+      reply.header('set-cookie', cookie(visitorCookie, visitor, { maxAge: visitorSeconds, secure: isSecure(request) }))
     const theme = cookies.get('parley_theme') as Theme
     const name = personOf(caller)
     const { assets, bodies } = await parts()

@@ -41,7 +41,9 @@ export async function listAgentFigures(
       MAX(active_at) AS active_at
     FROM (SELECT a.project_id, a.active_at, a.unread ${blind ? empty : sql`- ${hidden}`} AS unread FROM agents a WHERE a.project_id IN (${join([...projectIds])})) AS a
     GROUP BY project_id`)
-  return new Map(rows.map((row) => [row.project_id, { ...row, unread: Number(row.unread), behind: Number(row.behind) }]))
+  return new Map(
+    rows.map((row) => [row.project_id, { ...row, unread: Number(row.unread), behind: Number(row.behind) }]),
+  )
 }
 
 /** Agents with this in their name, those that begin with it first. */

@@ -167,9 +167,7 @@ export function inScope(scope: Scope): Sql {
   if ('pages' in scope) return sql`${onPages(scope)} ${searchWhere(scope.pages, filter)}`
   if ('sight' in scope) return sql`${seen(scope.sight)} ${searchWhere(scope.sight, filter)}`
   const place =
-    'threadId' in scope
-      ? sql`t.id = ${scope.threadId}`
-      : sql`t.project_id = ${scope.projectId} AND t.name IS NOT NULL`
+    'threadId' in scope ? sql`t.id = ${scope.threadId}` : sql`t.project_id = ${scope.projectId} AND t.name IS NOT NULL`
   return sql`${place} ${searchWhere(topicSight, filter)}`
 }
 
@@ -177,5 +175,9 @@ export function inScope(scope: Scope): Sql {
 const topicSight: Sight = { of: 'keyless', granted: [], topics: 'all', blind: 'none', sealed: false }
 
 /** Without words sealed mail is listed, as in every list; by its words it is not found (web.search.sealed). */
-const onPages = ({ pages, projectId, listing = false }: Extract<Scope, { pages: Sight }>): Sql => sql`t.status <> 'deleted'
+const onPages = ({
+  pages,
+  projectId,
+  listing = false,
+}: Extract<Scope, { pages: Sight }>): Sql => sql`t.status <> 'deleted'
   AND ${listing ? listedIn(pages) : readable(pages)} ${projectId === undefined ? empty : sql`AND ${ofProject(projectId)}`}`

@@ -73,7 +73,10 @@ export function searchCommand(open: OpenDesk, screen: Screen): Command {
     'to:BlueLake is:unread after:2026-11-01 --newest',
   ]
   const command = peoplesCommand('search', says, screen, ...lines)
-    .argument('<query...>', 'words, "phrases", begin*, -word, AND, OR, NOT; subject: body: from: to: thread: project: type: importance: before: after: is:unread is:unacked is:sealed has:attachment')
+    .argument(
+      '<query...>',
+      'words, "phrases", begin*, -word, AND, OR, NOT; subject: body: from: to: thread: project: type: importance: before: after: is:unread is:unacked is:sealed has:attachment',
+    )
     .option('--newest', 'the newest first')
     .option('--page <n>', 'which page of the results', atLeast(1), 1)
   return ofProject(atMost(command, 20)).action((words: string[], options: Searching) =>
@@ -83,7 +86,8 @@ export function searchCommand(open: OpenDesk, screen: Screen): Command {
       if (json) return outJson(screen, found)
       const { results, note, next_page, total, capped, suggestion } = found
       if (note !== null) await screen.note(note)
-      if (suggestion !== null) await screen.note(`No message has these words; others begin so: parley search '${suggestion}'`)
+      if (suggestion !== null)
+        await screen.note(`No message has these words; others begin so: parley search '${suggestion}'`)
       if (results.length === 0 && screen.tty) return screen.note('Nothing was found.')
       const columns = {
         id: 'right',

@@ -1,7 +1,9 @@
-/** Scripts keep a page live, add keys, and filter lists. Everything else works without them. */
+/** Scripts keep a page live, add keys, act in place, and filter lists. Everything else works without them. */
+import { actInPlace } from './acting.js'
 import { installJump } from './jump.js'
 import { installKeys } from './keys.js'
 import { keepLive } from './live.js'
+import { keepPlace } from './place.js'
 import { openThread } from './reading.js'
 import { keepTimes } from './times.js'
 
@@ -40,6 +42,8 @@ if (document.body.dataset.keys === 'on') {
   installJump()
 }
 openThread()
+keepPlace()
+actInPlace()
 keepLive()
 keepTimes()
 document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })

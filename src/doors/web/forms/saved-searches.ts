@@ -15,4 +15,5 @@ export const submit: Submit = async ({ visit: { hub, caller, marks }, fields }) 
 }
 
 /** Back to the search, if it is one. */
-const searchPath = (path: string): string => (/^\/mail\/(?:[^/?#\\]+\/)?search(?:\?|$)/.test(path) ? path : '/mail/search')
+const searchPath = (path: string): string =>
+  /^\/mail\/(?:[^/?#\\]+\/)?search(?:\?|$)/.test(path) ? path : '/mail/search'

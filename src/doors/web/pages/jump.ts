@@ -28,7 +28,9 @@ export const page = definePage({
         href: inboxOf(agent),
       })),
       ...threads.map((thread) => ({
-        name: thread.sealed ? 'Sealed mail' : threadTitle(thread.title ?? thread.topic ?? thread.subject, thread.thread),
+        name: thread.sealed
+          ? 'Sealed mail'
+          : threadTitle(thread.title ?? thread.topic ?? thread.subject, thread.thread),
         kind: `${thread.thread ?? `#${thread.id}`} · ${slugName(thread.project)}`,
         href: threadUrl(thread),
       })),
