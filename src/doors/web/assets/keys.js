@@ -26,7 +26,7 @@ export function installKeys() {
   act('k', () => walk(-1))
   act('o', () => {
     const row = currentRow()
-    if (row !== undefined && row.contains(document.activeElement)) linkOf(row)?.click()
+    if (row) linkOf(row)?.click()
   })
   act('n', () => walk(1, ':is(.new, .unread)'))
   act('u', goBack)
