@@ -11,7 +11,14 @@ verifies('mail.search.filters', 'are taken out of the words, turned around by a 
     ['-is:SEALED deploy', 'deploy', [{ field: 'is', value: 'sealed', not: true }]],
     ['deploy AND NOT has:attachments', 'deploy', [{ field: 'has', value: 'attachment', not: true }]],
     ['importance:high AND plan', 'plan', [{ field: 'importance', value: 'high', not: false }]],
-    ['after:2026-11-01 type:question', '', [{ field: 'after', value: day }, { field: 'type', value: 'question' }]],
+    [
+      'after:2026-11-01 type:question',
+      '',
+      [
+        { field: 'after', value: day },
+        { field: 'type', value: 'question' },
+      ],
+    ],
     ['to:"Blue Lake" (a OR b)', '(a OR b)', [{ field: 'to', value: 'Blue Lake' }]],
     ['"is:unread" subject:"to:x" from:Ann', '"is:unread" subject:"to:x" from:Ann', []],
     ['http://x.org std::vector 12:30', 'http://x.org std::vector 12:30', []],

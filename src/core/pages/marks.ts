@@ -1,4 +1,4 @@
-/** What is new to a person: since the last visit, and not yet opened. Each person by name, or browser, has marks of its own (web.new.own). */
+/** Marks of a person at the pages: a message is new since the last visit, until it is opened. Each person by name, or browser, has marks of its own (web.new.own). */
 import { nameKey } from '../../base/names.ts'
 import {
   deleteGone,

@@ -45,7 +45,7 @@ export interface Visit {
   readonly theme: Theme
   readonly shortcuts: boolean
   readonly now: number
-  /** What is new to the person who looks. */
+  /** The marks of the person who looks: they tell what is new. */
   readonly marks: Marks
   /** Where the feed of changes was before the page was read: its stream goes on from there. */
   readonly since?: string | undefined

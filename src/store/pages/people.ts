@@ -123,11 +123,9 @@ export function listNew(db: Reader, { person, nameKey: key, floor, sight, most }
     GROUP BY m.thread_id, t.project_id`)
 }
 
-/** A browser without a name wrote what no named person did. */
+/** A browser without a name wrote what no named person did. A value: of an EXISTS PostgreSQL would make a table of all. */
 const wroteIt = (key: string | undefined): Sql =>
-  key === undefined
-    ? sql`NOT EXISTS (SELECT 1 FROM message_people w WHERE w.message_id = m.id)`
-    : sql`EXISTS (SELECT 1 FROM message_people w WHERE w.message_id = m.id AND w.name_key = ${key})`
+  sql`COALESCE((SELECT w.name_key FROM message_people w WHERE w.message_id = m.id), '') = ${key ?? ''}`
 
 /** The person who wrote a message as HumanOverseer. */
 export async function insertAuthor(tx: Tx, messageId: number, name: string): Promise<void> {

@@ -5,7 +5,7 @@ import type { Reader } from '../../db/port.ts'
 import { isSealed, type Sight, toldOf } from '../visibility.ts'
 import { allOf } from './page-messages.ts'
 
-/** What is asked of the messages beside their words. */
+/** Conditions on the messages beside their words. */
 export type SearchFilter = readonly (Asked & { readonly not?: boolean })[]
 
 type Asked =

@@ -90,6 +90,6 @@ const everything: Sight = { of: 'everybody', granted: [], topics: 'all', blind: 
 
 type Asked = SearchFilter[number]
 
-/** What a filter asks for, unless it asks for all others. */
+/** The part of a filter that asks for this, unless it asks for all others. */
 const asked = <By extends Asked['by']>(filter: SearchFilter, by: By): (Asked & { readonly by: By }) | undefined =>
   filter.find((one): one is Asked & { readonly by: By } => one.by === by && one.not !== true)

@@ -1,7 +1,7 @@
 /** Persons at the pages: what is new to each, the name that each has, and the searches that each keeps. */
 import { describe, expect } from 'vitest'
-import { newDesk } from '../../support/mail.ts'
 import { parleyCommand } from '../../support/cli.ts'
+import { newDesk } from '../../support/mail.ts'
 import { serveHere, shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 import { type Visitor, visitor } from '../../support/web.ts'
@@ -29,22 +29,26 @@ async function numbers(person: Visitor, slug: string, path = '/mail/projects') {
 }
 
 describe('What is new to a person', () => {
-  verifies(['web.new.first', 'web.new.words'], 'is the last day on a first visit, then what was not opened', async () => {
-    const { desk, ann, slug } = await begin()
-    const before = (await numbers(ann, slug)).title
-    const { message_id } = await desk.send({ subject: 'Fresh', body_md: 'one', to: ['BlueLake', 'RedStone'] })
-    const shown = await numbers(ann, slug, '/mail')
-    // One message, though two agents got it.
-    expect([shown.side, shown.title - before]).toEqual([1, 1])
-    expect(shown.text).toMatch(new RegExp(`class="row new[^"]*" data-row id="r-${message_id}"`))
-    expect(shown.text).toContain('2 agents have not read this')
-    const thread = await ann.get(`/mail/${slug}/thread/${message_id}`)
-    expect(thread.text).toMatch(/id="new"><span>New since <time/)
-    const after = await numbers(ann, slug, '/mail')
-    expect([after.side, after.title]).toEqual([0, before])
-    expect(after.text).toContain(`class="row" data-row id="r-${message_id}"`)
-    expect((await ann.get(`/mail/${slug}/thread/${message_id}`)).text).not.toContain('id="new"')
-  })
+  verifies(
+    ['web.new.first', 'web.new.words'],
+    'is the last day on a first visit, then what was not opened',
+    async () => {
+      const { desk, ann, slug } = await begin()
+      const before = (await numbers(ann, slug)).title
+      const { message_id } = await desk.send({ subject: 'Fresh', body_md: 'one', to: ['BlueLake', 'RedStone'] })
+      const shown = await numbers(ann, slug, '/mail')
+      // One message, though two agents got it.
+      expect([shown.side, shown.title - before]).toEqual([1, 1])
+      expect(shown.text).toMatch(new RegExp(`class="row new[^"]*" data-row id="r-${message_id}"`))
+      expect(shown.text).toContain('2 agents have not read this')
+      const thread = await ann.get(`/mail/${slug}/thread/${message_id}`)
+      expect(thread.text).toMatch(/id="new"><span>New since <time/)
+      const after = await numbers(ann, slug, '/mail')
+      expect([after.side, after.title]).toEqual([0, before])
+      expect(after.text).toContain(`class="row" data-row id="r-${message_id}"`)
+      expect((await ann.get(`/mail/${slug}/thread/${message_id}`)).text).not.toContain('id="new"')
+    },
+  )
 
   verifies('web.new.own', 'is nobody else, ends with the visit, or when all is marked as seen', async () => {
     const { desk, ann, slug } = await begin()
@@ -85,9 +89,11 @@ describe('What is new to a person', () => {
     const mail = (await bob.get('/mail')).text
     expect(mail).toContain('<bdi class="author">Ann</bdi>')
     // Ann's own words are not new to Ann, in whatever browser.
-    expect([(await numbers(ann, slug)).side, (await numbers(again, slug)).side, (await numbers(bob, slug)).side]).toEqual([
-      0, 0, 1,
-    ])
+    expect([
+      (await numbers(ann, slug)).side,
+      (await numbers(again, slug)).side,
+      (await numbers(bob, slug)).side,
+    ]).toEqual([0, 0, 1])
     const { message_id } = await desk.send({ subject: 'All', body_md: 'x' })
     await ann.get(`/mail/${slug}/message/${message_id}`)
     expect([(await numbers(again, slug)).side, (await numbers(bob, slug)).side]).toEqual([0, 2])

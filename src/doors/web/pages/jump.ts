@@ -36,7 +36,7 @@ export const page = definePage({
       })),
     ]
     const own = actions(visit, project).filter(({ name }) => fits(name, q))
-    // What begins with the words comes first, of whatever kind it is.
+    // Names that begin with the words come first, of whatever kind they are.
     const begins = ({ name }: Place): number => (name.toLowerCase().startsWith(q.trim().toLowerCase()) ? 0 : 1)
     const found = q.trim() === '' ? [...own, ...places] : [...places, ...own].sort((a, b) => begins(a) - begins(b))
     return q.trim() === '' ? found : [...found, searchFor(q, project)]
