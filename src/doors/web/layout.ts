@@ -102,7 +102,7 @@ const newCount = (fresh: number, capped: boolean): string => (fresh > 99 ? '99+'
 
 const newBadge = (fresh: number, capped: boolean): Html | false =>
   fresh > 0 &&
-  html`<span class="count" title="${newCount(fresh, capped)} new to you">${newCount(fresh, capped)}<span class="visually-hidden"> new to you</span></span>`
+  html`<span class="count quiet" title="${newCount(fresh, capped)} new to you">${newCount(fresh, capped)}<span class="visually-hidden"> new to you</span></span>`
 
 function sidebar(view: View, visit: Visit, { needs, projects, moreProjects, threads, fresh: { capped } }: Frame): Html {
   const { here, project } = view

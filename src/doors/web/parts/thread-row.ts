@@ -31,6 +31,6 @@ export function threadRow(visit: Visit, project: string, thread: PageThread): Ht
 ${newDot(fresh)}${disc(visit, last?.from ?? { name: topic ?? '·', project })}
 <span class="who"><bdi>${names(participants, project, 3) || 'Nobody yet'}</bdi></span>
 <span class="what"><a class="subject" href="${at(project, 'thread', id)}" dir="auto">${sealed ? 'Sealed: between agents with keys' : pathShown(topic ?? threadTitle(subject, key))}</a>${last && last.excerpt !== '' && html`<span class="excerpt" dir="auto">${pathShown(plainly(last.excerpt))}</span>`}</span>
-<span class="tags">${last && unreadBy(last)}${topic !== undefined && html`<span class="badge">topic</span>`}${key !== undefined && html`<span class="badge mono" title="thread ${key}">${key}</span>`}${status === 'closed' && html`<span class="badge">closed</span>`}<span class="number" title="${count} messages">${count}</span></span>
+<span class="tags">${last && unreadBy(last)}${topic !== undefined && html`<span class="badge">topic</span>`}${key !== undefined && html`<span class="badge mono" title="thread ${key}">${key}</span>`}${status === 'closed' && html`<span class="badge">closed</span>`}${count > 1 && html`<span class="number" title="${count} messages">${count}</span>`}</span>
 <span class="when">${last && shortTime(visit, last.createdAt)}</span></li>`
 }
