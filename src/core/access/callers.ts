@@ -31,6 +31,8 @@ export interface Named {
 
 export const local: Caller = { kind: 'local', key: 'local' }
 export const operator: Caller = { kind: 'operator', key: 'operator' }
+/** A login with a name. */
+export const namedOperator = (person: string): Caller => ({ kind: 'operator', key: 'operator', person })
 export const person: Caller = { kind: 'person', key: 'person' }
 export const housekeeper: Caller = { kind: 'hub', ...itself }
 

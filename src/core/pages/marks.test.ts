@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { front, openPages } from '../../../test/support/pages.ts'
 import { verifies } from '../../../test/support/verifies.ts'
-import { type Caller, local, operator } from '../access/callers.ts'
+import { type Caller, local, namedOperator, operator } from '../access/callers.ts'
 import { searchProject } from '../search/project.ts'
 import { countNewTo, isNew, markSeen, namedPerson, readMarks, seenAt } from './marks.ts'
 import { sendAsOverseer } from './overseer.ts'
@@ -56,11 +56,12 @@ eachEngine('Marks', (open) => {
     expect([...(await counts()).projects.values()]).toEqual([1, 1])
     // An agent with a key sees its own mail, and counts no other.
     expect((await counts(bob, dora)).total).toBe(1)
-    await sendAsOverseer(
-      hub,
-      { ...operator, person: 'Ann' },
-      { project: front, recipients: ['Dora'], subject: 'Stop', body: 'Wait.' },
-    )
+    await sendAsOverseer(hub, namedOperator('Ann'), {
+      project: front,
+      recipients: ['Dora'],
+      subject: 'Stop',
+      body: 'Wait.',
+    })
     const [{ author } = { author: '' }] = (await listAllMail(hub, operator, { limit: 1 })).items
     expect([author, (await counts()).total, (await counts(bob)).total]).toEqual(['Ann', 2, 3])
   })

@@ -67,22 +67,23 @@ const forgottenMs = 180 * day
 /** On a first visit the last day is new (web.new.first). A page that is only looked at by a program begins no visit. */
 export async function readMarks(hub: Hub, caller: Caller, person: Person): Promise<Marks> {
   const { key } = person
-  const rows = key === undefined ? [] : await listMarks(reader(hub), key)
+  const kept = async () => (key === undefined ? [] : await listMarks(reader(hub), key))
+  const rows = await kept()
   const now = hub.clock.now()
   const [row] = rows
   if (row === undefined) {
     const [floor, at] = [await findFloor(reader(hub), now - day), now - day]
-    const first = { ...unmarked(person), floor, since: at }
     await keep(hub, caller, person, async (tx, own) => {
       await deleteGone(tx, now - forgottenMs)
       await insertPerson(tx, own, { floor, at, now })
     })
-    return first
+    const begun = await kept()
+    return begun.length > 0 ? toMarks(person, begun) : { ...unmarked(person), floor, since: at }
   }
   const idle = now - (row.visited_at ?? 0)
   if (idle >= visitGapMs) {
     await keep(hub, caller, person, (tx, own) => raiseFloor(tx, own, { now }))
-    if (key !== undefined) return toMarks(person, await listMarks(reader(hub), key))
+    return toMarks(person, await kept())
   }
   if (idle >= touchMs) await keep(hub, caller, person, (tx, own) => updateVisit(tx, own, now))
   return toMarks(person, rows)

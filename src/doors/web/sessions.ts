@@ -1,6 +1,6 @@
 /** Logins: cookies and codes signed with the secret of the hub, and the proof that a form is one of ours. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import { type Caller, operator } from '../../core/access/callers.ts'
+import { type Caller, namedOperator, operator } from '../../core/access/callers.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { decodeName, encodeName, type LoginCode, readCode } from '../http/login-codes.ts'
 
@@ -65,7 +65,7 @@ export function createSessions(hub: Hub, { secret, token, ended }: SessionOption
     async callerOf(value) {
       const session = read(value)
       if (session === undefined || (await ended.has(session.nonce))) return undefined
-      return session.name === undefined ? operator : { ...operator, person: session.name }
+      return session.name === undefined ? operator : namedOperator(session.name)
     },
     isToken: (given) => token !== undefined && timingSafeEqual(digest(given), digest(token)),
     readCode: (given) => readCode(secret, given, hub.clock.now()),

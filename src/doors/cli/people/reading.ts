@@ -93,18 +93,18 @@ export function searchCommand(open: OpenDesk, screen: Screen): Command {
         id: 'right',
         project: 'shrinks',
         from: 'shrinks',
-        thread: 'shrinks',
         subject: 'shrinks',
         text: 'shrinks',
+        thread: 'shrinks',
         sent: 'left',
       } as const
       const rows = results.map(({ id, project: slug, from, thread_id, subject, text, created_ts }) => [
         String(id),
         slug,
         from,
-        thread_id ?? String(id),
         subject,
         text,
+        thread_id ?? String(id),
         when(screen, Date.parse(created_ts), desk.now()),
       ])
       await screen.out(table(columns, rows, screen))

@@ -125,7 +125,7 @@ function totalOf({ total, capped }: Found): Html | undefined {
 function keepSearch(visit: Visit, q = ''): Html | undefined {
   const { marks, csrf, query } = visit
   const path = urlWith(visit, { page: undefined, done: undefined })
-  if (marks.person.key === undefined || path === visit.path) return undefined
+  if (path === visit.path) return undefined
   const kept = marks.searches.some((one) => one.path === path)
   const title = q === '' ? query.toString() : q
   return html`<form method="post" action="/mail/saved-searches">${proof(csrf)}<input type="hidden" name="title" value="${title}"><button class="quiet" name="${kept ? 'forget' : 'save'}" value="${path}">${kept ? 'Remove from saved' : 'Save search'}</button></form>`

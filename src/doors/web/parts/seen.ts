@@ -3,7 +3,5 @@ import { type Html, html } from '../html.ts'
 import { proof } from '../layout.ts'
 import type { Visit } from '../site.ts'
 
-export const allSeen = ({ csrf, path, marks }: Visit): Html | undefined =>
-  marks.person.key === undefined
-    ? undefined
-    : html`<form class="acts" method="post" action="/mail/seen">${proof(csrf)}<input type="hidden" name="next" value="${path}"><button class="quiet">Mark all as seen</button></form>`
+export const allSeen = ({ csrf, path }: Visit): Html =>
+  html`<form class="acts" method="post" action="/mail/seen">${proof(csrf)}<input type="hidden" name="next" value="${path}"><button class="quiet">Mark all as seen</button></form>`
