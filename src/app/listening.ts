@@ -1,8 +1,9 @@
 /** Where a server listens: an address, a Unix socket, or the socket that systemd has opened for it; with TLS or without. */
 import { chmodSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { type AddressInfo, connect } from 'node:net'
+import type { FastifyInstance } from 'fastify'
 import { HubError } from '../base/errors.ts'
-import type { ListeningPlace } from '../doors/http/app.ts'
+import { type ListeningPlace, listen } from '../doors/http/app.ts'
 import type { Config } from '../settings/all.ts'
 import { ConfigError } from '../settings/read.ts'
 import { socketUrl } from './running.ts'
@@ -25,18 +26,26 @@ export function activatedSocket(env: Environment, { pid, ppid }: { pid: number; 
   })
 }
 
-export function placeOf({ HTTP_HOST: host, HTTP_PORT: port, HTTP_SOCKET: path }: Config, fd?: number): ListeningPlace {
+/** Listens on the socket of systemd, else where the settings say. */
+export async function listenAt(app: FastifyInstance, config: Config, fd: number | undefined): Promise<void> {
+  const socket = fd === undefined ? config.HTTP_SOCKET : undefined
+  if (socket !== undefined) await clearSocket(socket)
+  await listen(app, placeOf(config, fd)).catch(explainListen(config))
+  if (socket !== undefined) openToGroup(socket)
+}
+
+function placeOf({ HTTP_HOST: host, HTTP_PORT: port, HTTP_SOCKET: path }: Config, fd?: number): ListeningPlace {
   if (fd !== undefined) return { fd, host }
   return path === undefined ? { host, port } : { path }
 }
 
 /** The group may connect, too. Before this nobody but the owner can: to connect is to write. */
-export function openToGroup(path: string): void {
+function openToGroup(path: string): void {
   chmodSync(path, 0o660)
 }
 
 /** A server that was killed leaves its socket behind: it is removed if nobody answers there. */
-export async function clearSocket(path: string): Promise<void> {
+async function clearSocket(path: string): Promise<void> {
   if (!statSync(path, { throwIfNoEntry: false })?.isSocket()) return
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const socket = connect(path, () => resolve(true)).on('error', () => resolve(false))
@@ -67,7 +76,7 @@ export function urlOf(address: AddressInfo | string | null, scheme: 'http' | 'ht
 }
 
 /** An address that is not available is the commonest fault of a start: the error names it and the next step. */
-export const explainListen =
+const explainListen =
   ({ HTTP_HOST, HTTP_PORT, HTTP_SOCKET }: Config) =>
   (error: NodeJS.ErrnoException): never => {
     const reasons: Record<string, string> = {

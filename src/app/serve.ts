@@ -26,7 +26,7 @@ import { refusingDb } from '../db/refusing.ts'
 import { busDoor } from '../doors/bus/door.ts'
 import { busPath, busScope } from '../doors/bus/holder.ts'
 import { mountHooks } from '../doors/hooks/door.ts'
-import { createApp, listen } from '../doors/http/app.ts'
+import { createApp } from '../doors/http/app.ts'
 import { boundConnections, stopListening } from '../doors/http/connections.ts'
 import { createGuard } from '../doors/http/guard.ts'
 import { createWrongKeys } from '../doors/http/wrong-keys.ts'
@@ -55,15 +55,7 @@ import type { Surroundings } from './command-parts.ts'
 import { databaseName, storageName } from './database-place.ts'
 import { openMetricsPort, refreshing } from './gauges.ts'
 import { guardInstallation } from './guard-steering.ts'
-import {
-  activatedSocket,
-  clearSocket,
-  explainListen,
-  openToGroup,
-  placeOf,
-  readCertificate,
-  urlOf,
-} from './listening.ts'
+import { activatedSocket, listenAt, readCertificate, urlOf } from './listening.ts'
 import { llmOf } from './llm.ts'
 import { ChangesMissing } from './loss.ts'
 import { notifySystemd } from './notify.ts'
@@ -228,10 +220,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
       timeoutMs: config.WS_PING_TIMEOUT * 1000,
     })
     mountDoor(app, { engine, path: hubPath, door: hubDoor(hub), scope: hubScope })
-    const socket = fd === undefined ? config.HTTP_SOCKET : undefined
-    if (socket !== undefined) await clearSocket(socket)
-    await listen(app, placeOf(config, fd)).catch(explainListen(config))
-    if (socket !== undefined) openToGroup(socket)
+    await listenAt(app, config, fd)
     const others = missing === undefined ? startBackground(hub, config) : []
     if (missing === undefined && config.ARCHIVE_ENABLED) archiving = startArchiving(hub, config)
     const endMetrics = await openMetricsPort(config, refresh, metrics)

@@ -1,17 +1,12 @@
 /** A query as people see it: its parts one by one, each with the query that is left without it. */
 
-/** Fields that are no words of a message: they choose among messages, and are taken out before words are looked for. */
-const filterFields = ['to', 'project'] as const
-
-type FilterField = (typeof filterFields)[number]
-
 export interface QueryToken {
   readonly text: string
   /** The query without it. */
   readonly without: string
 }
 
-/** As fulltext/query.ts cuts a query, with the two fields of this file. */
+/** As fulltext/query.ts cuts a query, with the filters in it. */
 const pattern = /([()])|(-?(?:[a-z]+:)?(?:"[^"]*"|[^\s()"]+))/gi
 
 const operator = /^(?:AND|OR|NOT)$/
@@ -31,20 +26,4 @@ export function tokensOf(query: string): QueryToken[] {
         : at + text.length
     return [{ text, without: `${query.slice(0, from)} ${query.slice(until)}`.replace(/\s+/g, ' ').trim() }]
   })
-}
-
-/** The filters that stand in a query, and the words that are left. */
-export function filtersOf(query: string): {
-  readonly words: string
-  readonly filters: ReadonlyMap<FilterField, string>
-} {
-  const filters = new Map<FilterField, string>()
-  const words = query.replace(
-    /(?<![^\s(])(to|project):(?:"([^"]*)"|([^\s()"]+))/gi,
-    (_, field: string, quoted?: string, bare?: string) => {
-      filters.set(field.toLowerCase() as FilterField, (quoted ?? bare ?? '').trim())
-      return ' '
-    },
-  )
-  return { words, filters }
 }

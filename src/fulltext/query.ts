@@ -1,7 +1,7 @@
-/** The language of search: terms, "phrases", prefix*, AND OR NOT, -term, parentheses, field:term. Anything else is literal text. */
+/** The language of search: terms, "phrases", prefix*, AND OR NOT, -term, parentheses, field:term. Filters (filters.ts) are taken out before; anything else is literal text. */
 import { wordsOf } from './words.ts'
 
-const fields = ['subject', 'body', 'from', 'thread'] as const
+export const fields = ['subject', 'body', 'from', 'thread'] as const
 
 export type Field = (typeof fields)[number]
 

@@ -116,6 +116,10 @@ export function readable(sight: Sight): Sql {
 export const isReadable = (sight: Sight, message: MessageFacts): boolean =>
   groundsOf(sight)?.some(({ holds }) => holds(message)) ?? true
 
+/** Mail (`m`) whose sender and open recipients all hold keys. */
+export const isSealed = sql`EXISTS (SELECT 1 FROM threads t JOIN agents a ON a.id = m.sender_id
+  WHERE t.id = m.thread_id AND NOT ${readable({ of: 'keyless', granted: [], topics: 'all', blind: 'none', sealed: false })})`
+
 /** The messages that are listed: what may be read, and what is sealed. */
 export const listedIn = (sight: Sight): Sql => (sight.sealed ? sql`TRUE` : readable(sight))
 

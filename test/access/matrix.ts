@@ -311,6 +311,13 @@ export const matrix = {
     readActivity: readsProject,
     // Without a key nobody but the operator finds what holders of keys write to each other.
     searchMail: reads('yes', 'nothing', 'yes', 'yes', 'nothing', 'PROJECT_NOT_FOUND'),
+    findPlaces: anybody,
+    readMarks: anybody,
+    markSeen: anybody,
+    markAllSeen: anybody,
+    countNewTo: anybody,
+    saveSearch: writes('yes', 'yes', 'yes', 'yes', 'yes', 'yes'),
+    forgetSearch: writes('yes', 'yes', 'yes', 'yes', 'yes', 'yes'),
     listAddressable: readsProject,
     listGroups: readsProject,
     listSuggestions: anybody,

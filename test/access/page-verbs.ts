@@ -25,8 +25,10 @@ import { findEventPosition, followPageEvents } from '../../src/core/pages/events
 import { followMail } from '../../src/core/pages/follow-mail.ts'
 import { readFrame } from '../../src/core/pages/frame.ts'
 import { knowInitials } from '../../src/core/pages/initials.ts'
+import { findPlaces } from '../../src/core/pages/jump.ts'
 import { listPageLeases } from '../../src/core/pages/leases.ts'
 import { listLoops, pauseAgain, resumeLoop } from '../../src/core/pages/loops.ts'
+import { countNewTo, markAllSeen, markSeen, namedPerson, readMarks, unmarked } from '../../src/core/pages/marks.ts'
 import { readMessage, showMessage } from '../../src/core/pages/message.ts'
 import { readNeeds } from '../../src/core/pages/needs.ts'
 import { listAddressable, sendAsOverseer } from '../../src/core/pages/overseer.ts'
@@ -34,6 +36,7 @@ import { listGroups } from '../../src/core/pages/overseer-groups.ts'
 import { answerMessage, answerThread, setTopicStatus } from '../../src/core/pages/person-answers.ts'
 import { listPageProjects, overviewProject } from '../../src/core/pages/projects.ts'
 import { decideRelated, listSuggestions } from '../../src/core/pages/related.ts'
+import { forgetSearch, saveSearch } from '../../src/core/pages/saved-searches.ts'
 import { searchMail } from '../../src/core/pages/search.ts'
 import { listThreads, showThread } from '../../src/core/pages/threads.ts'
 import { traceMessage } from '../../src/core/pages/trace.ts'
@@ -43,6 +46,8 @@ import type { Target } from './world.ts'
 type Call = (hub: Hub, target: Target) => Promise<unknown>
 
 const page = { limit: 50 }
+const ann = namedPerson('Ann')
+const search = { path: '/mail/search?q=plan', title: 'plan' }
 
 export const pageVerbs = {
   listAllMail: async (hub, { caller, messageId }) =>
@@ -72,6 +77,13 @@ export const pageVerbs = {
   searchMail: async (hub, { caller, project, word }) =>
     (await searchMail(hub, caller, { project, query: `subject:plan ${word}`, ...page })).results,
   knowInitials: async (hub, { caller }) => void (await knowInitials(hub, caller)),
+  findPlaces: async (hub, { caller }) => void (await findPlaces(hub, caller, 'plan')),
+  readMarks: async (hub, { caller }) => void (await readMarks(hub, caller, ann)),
+  markSeen: async (hub, { caller }) => void (await markSeen(hub, caller, unmarked(ann), [])),
+  markAllSeen: (hub, { caller }) => markAllSeen(hub, caller, ann),
+  countNewTo: async (hub, { caller }) => void (await countNewTo(hub, caller, unmarked(ann))),
+  saveSearch: (hub, { caller }) => saveSearch(hub, caller, ann, search),
+  forgetSearch: (hub, { caller }) => forgetSearch(hub, caller, ann, search.path),
   listAddressable: (hub, { caller, project }) => listAddressable(hub, caller, project),
   listGroups: async (hub, { caller, project }) => void (await listGroups(hub, caller, { project })),
   listSuggestions: async (hub, { caller }) => void (await listSuggestions(hub, caller)),

@@ -11,7 +11,7 @@ const parley = shareSeeded((hub, clock) => seedHub(hub, clock, Date.now()))
 
 const row = (page: Page): Promise<number> =>
   page.evaluate(
-    `[...document.querySelectorAll('#main [data-row]')].findIndex((row) => row.contains(document.activeElement))`,
+    `[...document.querySelectorAll('#main :is([data-row], .need)')].findIndex((row) => row.contains(document.activeElement))`,
   )
 
 const pathOf = (page: Page): string => new URL(page.url()).pathname
@@ -24,10 +24,10 @@ async function go(page: Page, keys: readonly string[], to: RegExp | string): Pro
 }
 
 describeInBrowser('By keys a person', () => {
-  verifies('web.keys.walk', 'walks a list, opens a message, goes up, and answers', async () => {
+  verifies(['web.keys.walk', 'web.keys.place'], 'walks a list, opens a message, goes back, and answers', async () => {
     const { url } = parley()
     const page = await (await open()).newPage()
-    await page.goto(`${url}/mail`)
+    await page.goto(`${url}/mail/unified-inbox`)
     for (const [key, at] of [
       ['j', 0],
       ['j', 1],
@@ -37,16 +37,26 @@ describeInBrowser('By keys a person', () => {
       await page.keyboard.press(key)
       expect(await row(page)).toBe(at)
     }
+    // Back, and u, lead to the line that one came from.
     const href = (await page.locator('#main [data-row]').nth(1).locator('a.subject').getAttribute('href')) ?? ''
     await go(page, ['o'], url + href)
+    await page.keyboard.press('j')
+    expect(await page.evaluate(`document.activeElement.closest('article.message') !== null`)).toBe(true)
+    await go(page, ['u'], `${url}/mail/unified-inbox`)
+    await page.waitForFunction(`document.activeElement.matches('a.subject')`)
+    expect(await row(page)).toBe(1)
+    await page.goto(`${url}/mail`)
+    const message = page.locator('#main [data-row] a.subject[href*="/message/"]').first()
+    await message.focus()
+    await go(page, ['o'], /\/message\/\d+$/)
     await go(page, ['r'], /\/thread\/[^/]+#m-\d+$/)
     await page.keyboard.press('r')
     expect(await focused(page)).toBe('body_md')
     await page.keyboard.type('juke')
     expect(await page.locator('#body_md').inputValue()).toBe('juke')
     await page.evaluate('document.activeElement.blur()')
-    await go(page, ['u'], /\/threads$/)
-    await go(page, ['u'], /\/mail\/[^/]+$/)
+    await go(page, ['u'], /\/message\/\d+$/)
+    await go(page, ['u'], `${url}/mail`)
   })
 
   verifies('web.keys.walk', 'reaches search, compose, the boards and the list of keys', async () => {
@@ -72,7 +82,7 @@ describeInBrowser('By keys a person', () => {
     await go(page, ['Enter'], `${url}${project}/search?q=orders`)
   })
 
-  verifies('web.keys.walk', 'finds the next unread message of an inbox and marks it as read', async () => {
+  verifies(['web.keys.walk', 'web.keys.place'], 'marks the unread of an inbox as read, in place', async () => {
     const { url } = parley()
     const page = await (await open()).newPage()
     const { project = '' } = await pagesOf(url)
@@ -83,14 +93,45 @@ describeInBrowser('By keys a person', () => {
     await page.keyboard.press('n')
     const id = await unread.first().getAttribute('id')
     expect(await page.evaluate(`document.getElementById('${id}').contains(document.activeElement)`)).toBe(true)
-    await go(page, ['e'], /done=read/)
+    await page.keyboard.press('e')
+    await page.locator(`#${id}:not(.unread)`).waitFor()
     expect(await unread.count()).toBe(count - 1)
+    // The page is the same, and the next line has the focus.
+    await page.waitForFunction(`document.activeElement.closest('[data-row]') !== null`)
+    expect([pathOf(page), new URL(page.url()).search, await row(page)]).toEqual([`${project}/inbox/BlueLake`, '', 1])
     expect(await page.locator(`#${id}.unread`).count()).toBe(0)
-    // Messages that were read are passed over.
-    await page.keyboard.press('n')
-    const next = await unread.first().getAttribute('id')
-    expect(await page.evaluate(`document.activeElement.closest('[data-row]').id`)).toBe(next)
-    expect(await row(page)).toBe(1)
+    // Chosen lines are marked together.
+    const chosen = await Promise.all((await unread.all()).map((one) => one.getAttribute('id')))
+    for (const one of chosen) {
+      await page.locator(`#${one} a.subject`).focus()
+      await page.keyboard.press('x')
+    }
+    expect(await page.locator('.row.chosen').count()).toBe(count - 1)
+    await page.keyboard.press('e')
+    for (const one of chosen) await page.locator(`#${one}:not(.unread)`).waitFor()
+  })
+
+  verifies('web.keys.place', 'approves a contact and releases a lease without leaving the list', async () => {
+    const { url } = parley()
+    const page = await (await open()).newPage()
+    await page.goto(`${url}/mail/attention`)
+    for (const [key, inLine] of [
+      ['a', 'button[value="approve"]'],
+      ['l', 'a[href*="confirm="]'],
+    ] as const) {
+      const line = page.locator('.need', { has: page.locator(inLine) }).first()
+      const id = (await line.getAttribute('id')) ?? ''
+      await line.locator('a').first().focus()
+      await page.keyboard.press(key)
+      if (key === 'l') {
+        // That is asked once.
+        await page.waitForFunction(`document.activeElement.name === 'release'`)
+        await page.keyboard.press('Enter')
+      }
+      await page.locator(`#${id}`).waitFor({ state: 'detached' })
+      await page.waitForFunction(`document.activeElement !== document.body`)
+      expect(page.url()).not.toMatch(/done|confirm/)
+    }
   })
 
   verifies('web.keys.jump', 'jumps to an agent, a thread and a project by name', async () => {
@@ -100,6 +141,8 @@ describeInBrowser('By keys a person', () => {
     await page.goto(`${url}/mail`)
     for (const [typed, to] of [
       ['bluelake', `${url}${project}/inbox/BlueLake`],
+      ['inc-31', `${url}${project}/thread/INC-31`],
+      ['send mess', `${url}${project}/overseer/compose`],
       ['staging is red', `${url}${project}/thread/INC-31`],
       [project.slice('/mail/'.length), url + project],
     ] as const) {
@@ -111,6 +154,8 @@ describeInBrowser('By keys a person', () => {
     }
     await page.keyboard.press('Control+k')
     await page.getByRole('dialog', { name: 'Jump to' }).waitFor()
+    await page.keyboard.type('no such thing')
+    await page.getByText('Nothing matches.').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog', { name: 'Jump to' }).waitFor({ state: 'hidden' })
   })

@@ -58,7 +58,7 @@ describeInBrowser('A long thread', () => {
         fresh.push(message_id)
       }
       await page.goto(address)
-      await expect.poll(() => page.locator('.first-new').getAttribute('id')).toBe(`m-${fresh[0]}`)
+      await expect.poll(() => page.locator('#new + article').getAttribute('id')).toBe(`m-${fresh[0]}`)
       await expect.poll(() => inView(fresh[0])).toBe(true)
       for (const id of [ids[1], ids[60]]) {
         await page.goto(`${address}#m-${id}`)

@@ -29,6 +29,7 @@ export async function pagesOf(url: string): Promise<Record<string, string>> {
     needs: '/mail/attention',
     attention: '/mail/attention?view=urgent',
     search: '/mail/search?q=orders',
+    jump: '/mail/jump?q=or',
     'compose-to-all': '/mail/overseer/compose',
     invitations: '/mail/invitations',
     project: `/mail/${slug}`,

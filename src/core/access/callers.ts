@@ -5,7 +5,7 @@ import { type Actor, itself } from '../hub/commit.ts'
 export type Caller = Actor &
   (
     | { readonly kind: 'local' } // without credentials: on stdio, or from loopback to a loopback name, past no proxy
-    | { readonly kind: 'operator' } // HTTP_BEARER_TOKEN
+    | { readonly kind: 'operator'; readonly person?: string } // HTTP_BEARER_TOKEN, or a login at the pages, perhaps with a name
     | { readonly kind: 'person' } // a form of the pages, sent from this machine while no token is set
     | AgentCaller
     | { readonly kind: 'writer' } // a signed token that names no agent
@@ -31,6 +31,8 @@ export interface Named {
 
 export const local: Caller = { kind: 'local', key: 'local' }
 export const operator: Caller = { kind: 'operator', key: 'operator' }
+/** A login with a name. */
+export const namedOperator = (person: string): Caller => ({ kind: 'operator', key: 'operator', person })
 export const person: Caller = { kind: 'person', key: 'person' }
 export const housekeeper: Caller = { kind: 'hub', ...itself }
 

@@ -67,6 +67,9 @@ export const isAnonymous = ({ kind }: Caller): boolean => kind === 'local'
 /** The agent that calls for itself: by its own key, or by a signed token that names it. */
 export const agentOf = (caller: Caller): AgentCaller | undefined => (caller.kind === 'agent' ? caller : undefined)
 
+/** The name that a person has logged in with. */
+export const personOf = (caller: Caller): string | undefined => (caller.kind === 'operator' ? caller.person : undefined)
+
 /** The agent that a token names and that its first write makes; undefined where there is nothing to make. */
 export const unmadeAgent = (caller: Caller): Named | undefined => agentOf(caller)?.unmade
 

@@ -49,7 +49,12 @@ export async function sendBatched<Sent>(
   const alone = () => runInTurn(hub, turns, sendInTransaction)
   if (enclosed instanceof Error || (enclosed?.files.length ?? 0) > 0) return alone()
   const terms = findTerms(hub, { sender, recipients, exempt: isReserved(sender.name) })
-  const usual = draft.seenThrough === undefined && draft.ttlMs === undefined && !recipients.some(isShared) && !drive
+  const usual =
+    draft.seenThrough === undefined &&
+    draft.ttlMs === undefined &&
+    draft.author === undefined &&
+    !recipients.some(isShared) &&
+    !drive
   if (terms === undefined || !usual) return alone()
   const place = await findPlacement(reader(hub), { sender, recipients, draft })
   if (place.before) return { sender, outcome: await storedReceipt(reader(hub), place.before.id) }

@@ -6,6 +6,7 @@ import { inSpan, isTracing, ofAgent } from '../../base/tracing.ts'
 import type { Tx } from '../../db/port.ts'
 import type { Terms } from '../../store/messages/admission.ts'
 import { insertMail } from '../../store/messages/sending.ts'
+import { insertAuthor } from '../../store/pages/people.ts'
 import { findSlug } from '../../store/projects.ts'
 import type { Caller } from '../access/callers.ts'
 import { type Acting, actIn, findActor } from '../agents/acting.ts'
@@ -66,6 +67,8 @@ export interface Draft {
   readonly automatic?: boolean | undefined
   /** Unread for this long, it is taken out of the mailbox again. */
   readonly ttlMs?: number | undefined
+  /** The person who writes as HumanOverseer. */
+  readonly author?: string | undefined
 }
 
 /** A draft whose recipients are agents and whose attachments are read. */
@@ -217,6 +220,7 @@ export async function append(
   if (stored === undefined) throw new LostRace('A mailbox was filled meanwhile.')
   const { composed, placed } = stored
   const { threadId, messageId } = placed
+  if (draft.author !== undefined) await insertAuthor(tx, messageId, draft.author)
   await share(hub, tx, { messageId, admitted, passed })
   if (enclosed !== undefined) await storeFiles(hub, { tx, enclosed, staged })
   note({

@@ -7,7 +7,7 @@ import { bodyFault, clientIdFault, cut, firstLine, textFault } from '../../base/
 import { listAddressees } from '../../store/pages/projects.ts'
 import { listThreadsNamed } from '../../store/pages/threads.ts'
 import type { Caller } from '../access/callers.ts'
-import { homeOf, needPerson } from '../access/rules.ts'
+import { homeOf, needPerson, personOf } from '../access/rules.ts'
 import { findActor } from '../agents/acting.ts'
 import { type Agent, type ContactPolicy, needAgent, needHome } from '../agents/agents.ts'
 import { isUnseen } from '../agents/seen.ts'
@@ -94,7 +94,7 @@ export async function write(hub: Hub, caller: Caller, { project, agents, draft }
     const { messageId, deliveries, blocked } = await dispatch(hub, caller, {
       sender,
       recipients,
-      draft: { ...rest, ...place, importance: 'high' },
+      draft: { ...rest, ...place, importance: 'high', author: personOf(caller) },
     })
     return {
       sent: {

@@ -26,6 +26,7 @@ export interface PageMessage {
   readonly project: string
   /** The name of its thread; undefined while it is the only message of a thread without a key. */
   readonly thread: string | undefined
+  readonly threadId: number
   /** The name of the topic that it was said in. */
   readonly topic: string | undefined
   /** Its sender's word for it in a topic, as question, answer or event; undefined for a plain message. */
@@ -49,6 +50,8 @@ export interface PageMessage {
   readonly sealed: boolean
   /** Whether a person sent it. */
   readonly overseer: boolean
+  /** The name of that person, if it has one. */
+  readonly author: string | undefined
 }
 
 /** One page of a list, and the id to go on below. */
@@ -133,6 +136,7 @@ function toPageMessage(row: PageMessageRow, { to, sealed, slugs, attachments }: 
     id: row.id,
     project: slugs.get(row.project_id) ?? '',
     thread: row.thread_key ?? undefined,
+    threadId: row.thread_id,
     topic: row.topic ?? undefined,
     messageType: row.topic === null || row.kind === 'message' ? undefined : row.kind,
     from: who(row.sender, row.sender_project),
@@ -149,6 +153,7 @@ function toPageMessage(row: PageMessageRow, { to, sealed, slugs, attachments }: 
     attachments,
     sealed,
     overseer: isReserved(row.sender),
+    author: row.author ?? undefined,
   }
 }
 

@@ -8,7 +8,7 @@ import { findAgentById, listUnreadNamed } from '../../store/agents/agents.ts'
 import { listParticipants, listThreadsNamed, type ThreadRow } from '../../store/pages/threads.ts'
 import { findTopic } from '../../store/threads/threads.ts'
 import type { AgentCaller, Caller } from '../access/callers.ts'
-import { agentOf, homeOf, mayRoam, needPerson, pageSight, wholeSight } from '../access/rules.ts'
+import { agentOf, homeOf, mayRoam, needPerson, pageSight, personOf, wholeSight } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { reply } from '../messages/reply.ts'
 import { needProject, type Project, slugOfProject } from '../projects/projects.ts'
@@ -108,7 +108,7 @@ async function say(hub: Hub, caller: Caller, { home, row, body, name, to }: Sayi
   const acting = { caller, project: home.slug, name, unnoticed: agentOf(caller) === undefined }
   const [asked] = to === undefined ? [] : await listWithRows(hub, pageSight(caller), [to])
   const answers = asked?.row.thread_id === row.id ? { kind: 'answer', replyToUid: asked.row.uid } : { kind: 'message' }
-  await remark(hub, acting, { topic: toTopic(topic), outgoing: { body, ...answers } })
+  await remark(hub, acting, { topic: toTopic(topic), outgoing: { body, author: personOf(caller), ...answers } })
   return { messageId: undefined }
 }
 

@@ -27,6 +27,8 @@ export interface PageProject {
   readonly agents: number
   readonly messages: number
   readonly unread: number
+  /** How many of its agents have mail that they have not read. */
+  readonly behind: number
   /** When one of its agents was last active; undefined if none ever was. */
   readonly activeAt: number | undefined
   /** The slugs of projects that a person has confirmed to belong together with it. */
@@ -67,6 +69,7 @@ async function withFigures(hub: Hub, caller: Caller, rows: readonly ProjectRow[]
     agents: figures.get(id)?.agents ?? 0,
     messages: totals.get(id) ?? 0,
     unread: figures.get(id)?.unread ?? 0,
+    behind: figures.get(id)?.behind ?? 0,
     activeAt: figures.get(id)?.active_at || undefined,
     siblings: siblings.get(id) ?? [],
   }))

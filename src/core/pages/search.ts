@@ -3,19 +3,18 @@
 import { ownWords } from '../../base/preamble.ts'
 import { type Excerpt, excerpt } from '../../fulltext/excerpt.ts'
 import { plainly } from '../../fulltext/plain.ts'
-import { type Phrase, phrasesOf, type Query, readQuery } from '../../fulltext/query.ts'
-import { filtersOf, type QueryToken, tokensOf } from '../../fulltext/query-parts.ts'
+import { type Phrase, phrasesOf, type Query } from '../../fulltext/query.ts'
+import { type QueryToken, tokensOf } from '../../fulltext/query-parts.ts'
 import { searchedLength } from '../../fulltext/words.ts'
-import { listMailIds } from '../../store/pages/message-lists.ts'
-import { listFacets, type SearchFilter } from '../../store/pages/search-filters.ts'
+import { listFacets } from '../../store/pages/search-filters.ts'
 import type { Caller } from '../access/callers.ts'
-import { pageSight } from '../access/rules.ts'
+import { agentOf, pageSight } from '../access/rules.ts'
 import { type Hub, longReader } from '../hub/hub.ts'
 import type { Importance } from '../messages/send.ts'
 import { needProject, slugOfProject } from '../projects/projects.ts'
-import { rankFound } from '../search/search.ts'
+import { findAsked, noteOf, readAsked, suggestBeginnings } from '../search/asking.ts'
+import { idsCalled, type SearchFilter } from '../search/filters.ts'
 import { listWithRows, type PageMessage } from './page-message.ts'
-import { idsCalled } from './unified-inbox.ts'
 
 export interface SearchWish {
   readonly query: string
@@ -60,45 +59,31 @@ interface SearchPage {
   readonly next: number | undefined
   readonly facets: Readonly<Record<'project' | 'sender' | 'importance' | 'month', readonly Count[]>>
   readonly tokens: readonly QueryToken[]
+  /** Where nothing was found: the same query by the beginnings of words, which finds something. */
+  readonly suggestion: string | undefined
   /** Why the form of the query keeps it from finding what it seems to ask for. */
   readonly note: string | undefined
 }
 
-const queryLength = 10_000
-const mostListed = 1000
 const boosted = 4
 
-/** `to:` and `project:` in the query are filters like those beside it. Without words the newest that fit are listed. */
+/** The filters of the query hold beside those of the wish. Without words the newest that fit are listed. */
 export async function searchMail(hub: Hub, caller: Caller, wish: SearchWish): Promise<SearchPage> {
   const { scope = 'both', order = 'relevance', boost = false, page = 1, limit } = wish
-  const text = wish.query.slice(0, queryLength)
-  const { words, filters } = filtersOf(text)
+  const asked = await readAsked(hub, wish.query, { of: agentOf(caller)?.agentId, projects: true })
   const sight = pageSight(caller)
-  const project = filters.get('project') ?? wish.project
+  const project = asked.project ?? wish.project
   const projectId = project === undefined ? undefined : (await needProject(hub, caller, project)).id
-  const to = filters.get('to') ?? wish.to
-  const filter: SearchFilter = {
-    senderIds: wish.from === undefined ? undefined : await idsCalled(hub, wish.from),
-    recipientIds: to === undefined ? undefined : await idsCalled(hub, to),
-    importance: wish.importance,
-    unread: wish.unread,
-    attached: wish.attachments,
-    since: wish.since,
-    until: wish.until,
-  }
-  const reading = readQuery(words)
-  const query = reading.query && within(reading.query, scope)
+  const filter = [...asked.filter, ...(await besideQuery(hub, caller, wish))]
+  const query = asked.query && within(asked.query, scope)
   const phrases = query === undefined ? [] : phrasesOf(query)
-  const filtered = Object.values(filter).some((one) => one !== undefined && one !== false) || projectId !== undefined
-  const { ranked, capped } =
-    query !== undefined
-      ? await rankFound(hub, {
-          query,
-          scope: { pages: sight, projectId, filter },
-          phrases,
-          subjectWeight: boost ? boosted : 1,
-        })
-      : await newest(hub, caller, { projectId, filter, wanted: filtered && words.trim() === '' })
+  const wordless = query === undefined
+  const filtered = filter.length > 0 || projectId !== undefined
+  const wanted = !wordless || (filtered && asked.blank)
+  const place = { pages: sight, projectId, filter, listing: wordless }
+  const { ranked, capped } = wanted
+    ? await findAsked(hub, place, { query, phrases, subjectWeight: boost ? boosted : 1 })
+    : { ranked: [], capped: false }
   const all = order === 'time' ? ranked.toSorted((a, b) => b.id - a.id) : ranked
   const shown = all.slice((page - 1) * limit, page * limit)
   const scores = new Map(shown.map(({ id, score }) => [id, score]))
@@ -122,9 +107,25 @@ export async function searchMail(hub: Hub, caller: Caller, wish: SearchWish): Pr
       hub,
       all.map(({ id }) => id),
     ),
-    tokens: tokensOf(text),
-    note: query === undefined && filtered ? undefined : reading.note,
+    tokens: tokensOf(asked.text),
+    note: asked.blank && filtered ? undefined : noteOf(asked),
+    suggestion: all.length === 0 ? await suggestBeginnings(hub, place, asked) : undefined,
   }
+}
+
+/** The filters of the form. */
+async function besideQuery(hub: Hub, caller: Caller, wish: SearchWish): Promise<SearchFilter> {
+  const of = agentOf(caller)?.agentId
+  const { from, to, importance, unread, attachments, since, until } = wish
+  return [
+    ...(from === undefined ? [] : [{ by: 'sender', ids: await idsCalled(hub, from) } as const]),
+    ...(to === undefined ? [] : [{ by: 'recipient', ids: await idsCalled(hub, to) } as const]),
+    ...(importance === undefined ? [] : [{ by: 'importance', word: importance } as const]),
+    ...(unread ? [{ by: 'unread', of } as const] : []),
+    ...(attachments ? [{ by: 'attached' } as const] : []),
+    ...(since === undefined ? [] : [{ by: 'since', at: since } as const]),
+    ...(until === undefined ? [] : [{ by: 'until', at: until } as const]),
+  ]
 }
 
 /** Without the signs of Markdown, unless the match is far down in a long body. */
@@ -134,21 +135,6 @@ function snippetOf(body: string, phrases: readonly Phrase[]): Excerpt {
 }
 
 const plainLength = 8000
-
-interface Listing {
-  readonly projectId: number | undefined
-  readonly filter: SearchFilter
-  readonly wanted: boolean
-}
-
-async function newest(hub: Hub, caller: Caller, { projectId, filter, wanted }: Listing) {
-  if (!wanted) return { ranked: [], capped: false }
-  const sight = pageSight(caller)
-  const { senderIds, importance, unread, attached } = filter
-  const list = { projectId, senderIds, importance, unread, attached, filter, limit: mostListed }
-  const ids = await listMailIds(longReader(hub), sight, list)
-  return { ranked: ids.map((id) => ({ id, score: 0 })), capped: ids.length === mostListed }
-}
 
 const of =
   (name: 'subject' | 'body') =>

@@ -1,13 +1,13 @@
 /** The unified inbox: mail and words in topics of all projects, newest first, one by one or a row for each thread. */
-import { nameKey } from '../../base/names.ts'
 import { listLast } from '../../store/mail/boxes.ts'
-import { listAgentIds, listMailIds } from '../../store/pages/message-lists.ts'
+import { listMailIds } from '../../store/pages/message-lists.ts'
 import { listFirstSubjects, listThreadCounts } from '../../store/pages/threads.ts'
 import type { Caller } from '../access/callers.ts'
 import { homeOf, pageSight } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import type { Importance } from '../messages/send.ts'
-import { findProjectCalled, needProject } from '../projects/projects.ts'
+import { needProject } from '../projects/projects.ts'
+import { idsCalled } from '../search/filters.ts'
 import { listPageMessages, type Page, type PageMessage, pageOf } from './page-message.ts'
 
 export interface AllMailWish {
@@ -42,14 +42,6 @@ export async function listAllMail(
   const newer = first !== undefined && (forward ? ids.length > limit : before !== undefined)
   const older = last !== undefined && (forward || ids.length > limit)
   return { items, next: older ? last : undefined, prev: newer ? first : undefined }
-}
-
-/** A name means the agents of that name in all projects. */
-export async function idsCalled(hub: Hub, called: string): Promise<number[]> {
-  const at = called.lastIndexOf('@')
-  const home = at > 0 ? await findProjectCalled(hub, called.slice(at + 1)) : undefined
-  if (at > 0 && home === undefined) return []
-  return listAgentIds(reader(hub), nameKey(at > 0 ? called.slice(0, at) : called), home?.id)
 }
 
 interface AllThreadsWish {

@@ -7,10 +7,13 @@ import { sightOf } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import type { MailMessage } from '../mail/messages.ts'
 import { needProject, slugOfProject } from '../projects/projects.ts'
+import { findReader } from './filters.ts'
 import { type Found, type Hit, type Searching, search, searchLimits } from './search.ts'
 
-/** No query is too long: of a long one only the beginning is read, for only its first words count. */
-const queryLength = 10_000
+export interface AskedAs extends Pick<Searching, 'query' | 'limit'> {
+  /** The agent that the connection names. */
+  readonly as?: string | undefined
+}
 
 interface ProjectHit extends Hit {
   readonly from: MailMessage['from']
@@ -20,12 +23,16 @@ export async function searchProject(
   hub: Hub,
   caller: Caller,
   project: string,
-  { query, limit = searchLimits.usual }: Searching,
+  { query, limit = searchLimits.usual, as }: AskedAs,
 ): Promise<Omit<Found, 'hits'> & { readonly hits: readonly ProjectHit[] }> {
   const { id: projectId } = await needProject(hub, caller, project)
   const sight = sightOf(caller, projectId)
   const first = await listInThread(hub, sight, { key: query.trim(), limit: limit + 1 })
-  const found = await search(hub, { sight }, { query: query.slice(0, queryLength), limit, first })
+  const found = await search(
+    hub,
+    { sight },
+    { query, limit, first, reader: await findReader(hub, caller, projectId, as) },
+  )
   const hits: ProjectHit[] = []
   for (const hit of found.hits) {
     const { sender: name, senderProject } = hit

@@ -1,24 +1,19 @@
-/** Search: messages by their words, the best first. The language is that of fulltext/query.ts. */
-
+/** Search: messages by their words, the best first. The language is that of fulltext/query.ts, with the filters of filters.ts beside it. */
 import { nextTurn } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
-import { moduleBeside } from '../../base/modules.ts'
 import { firstLine } from '../../base/text.ts'
 import { inSpan } from '../../base/tracing.ts'
 import { type Excerpt, excerpt } from '../../fulltext/excerpt.ts'
-import { type Phrase, phrasesOf, readQuery } from '../../fulltext/query.ts'
+import type { Phrase } from '../../fulltext/query.ts'
 import type { Ranked } from '../../fulltext/relevance.ts'
 import { type HitRow, listHits, type Scope } from '../../store/search/search.ts'
 import { withoutFiles } from '../../summaries/lines.ts'
-import { type Hub, lookLong, reader } from '../hub/hub.ts'
-import { catchUp } from './projection.ts'
-import type { Counting, look } from './search-look.ts'
+import { type Hub, reader } from '../hub/hub.ts'
+import { findAsked, noteOf, readAsked, suggestBeginnings } from './asking.ts'
 
 export type { Scope } from '../../store/search/search.ts'
 
 export const searchLimits = { least: 1, most: 100, usual: 20 } as const
-
-const looking = moduleBeside(import.meta.url, 'search-look')
 
 /** A longer text takes a few milliseconds to look through. */
 const longText = 2000
@@ -28,12 +23,17 @@ export interface Searching {
   readonly limit?: number | undefined
   /** The ids of messages that are found for another reason than their words, and shown before all others. */
   readonly first?: readonly number[]
+  /** The agent whose unread mail `is:unread` means; left out, that of any recipient. */
+  readonly reader?: number | undefined
 }
 
 export interface Found {
   readonly hits: readonly Hit[]
   /** Whether there are more than these. */
   readonly more: boolean
+  /** How many there are in all; at least so many, if `capped`. */
+  readonly total: number
+  readonly capped: boolean
   /** Why the form of the query keeps it from finding what it seems to ask for. */
   readonly note: string | undefined
 }
@@ -62,7 +62,7 @@ export interface Hit {
 
 /**
  * Finds all messages committed before the call. The verb that calls this has checked that the caller may see the scope.
- * No query is an error; one without words finds nothing.
+ * No query is an error; one without words and filters finds nothing.
  */
 export const search = (hub: Hub, scope: Scope, searching: Searching): Promise<Found> =>
   inSpan('search', () => searchNow(hub, scope, searching))
@@ -70,7 +70,7 @@ export const search = (hub: Hub, scope: Scope, searching: Searching): Promise<Fo
 async function searchNow(
   hub: Hub,
   scope: Scope,
-  { query: text, limit = searchLimits.usual, first = [] }: Searching,
+  { query: text, limit = searchLimits.usual, first = [], reader: of }: Searching,
 ): Promise<Found> {
   if (!Number.isInteger(limit) || limit < searchLimits.least || limit > searchLimits.most)
     throw new HubError(
@@ -80,10 +80,10 @@ async function searchNow(
         hint: 'Ask for fewer, with a narrower query if need be.',
       },
     )
-  const { query, note } = readQuery(text)
-  if (query !== undefined) await catchUp(hub)
-  const phrases = query === undefined ? [] : phrasesOf(query)
-  const { ranked } = query === undefined ? { ranked: [] } : await findRanked(hub, { query, scope, phrases })
+  const asked = await readAsked(hub, text, { of })
+  const within = { ...scope, filter: asked.filter }
+  const wanted = asked.query !== undefined || (asked.blank && asked.filter.length > 0)
+  const { ranked, capped } = wanted ? await findAsked(hub, within, asked) : { ranked: [], capped: false }
   const found = before(first, ranked)
   const best = found.slice(0, limit)
   const rows = await listHits(
@@ -96,10 +96,12 @@ async function searchNow(
   for (const { id, score } of best) {
     const row = byId.get(id)
     if (row === undefined) continue
-    hits.push(toHit(row, phrases, score))
+    hits.push(toHit(row, asked.phrases, score))
     if (row.body.length > longText) await nextTurn()
   }
-  return { hits, more: found.length > limit, note: found.length > 0 && query === undefined ? undefined : note }
+  const suggestion = found.length === 0 ? await suggestBeginnings(hub, within, asked) : undefined
+  const note = first.length > 0 && asked.query === undefined ? undefined : noteOf(asked, suggestion)
+  return { hits, more: found.length > limit, total: found.length, capped, note }
 }
 
 /** Better than all others, in their own order. */
@@ -108,19 +110,6 @@ function before(first: readonly number[], ranked: readonly Ranked[]): readonly R
   const [{ score: top } = { score: 0 }] = ranked
   const ids = new Set(first)
   return [...first.map((id) => ({ id, score: top + 1 })), ...ranked.filter(({ id }) => !ids.has(id))]
-}
-
-/** The best first. `capped`: there may be more matches, older than these. */
-export async function rankFound(hub: Hub, counting: Counting): Promise<{ ranked: Ranked[]; capped: boolean }> {
-  await catchUp(hub)
-  return findRanked(hub, counting)
-}
-
-async function findRanked(hub: Hub, counting: Counting): Promise<{ ranked: Ranked[]; capped: boolean }> {
-  let answer = await lookLong<typeof look>(hub, looking, { ...counting, goesOn: undefined })
-  while ('goesOn' in answer) answer = await lookLong<typeof look>(hub, looking, { ...counting, goesOn: answer.goesOn })
-  const { ids, scores, capped } = answer
-  return { ranked: ids.map((id, at) => ({ id, score: scores[at] ?? 0 })), capped }
 }
 
 const inBody = ({ field }: Phrase): boolean => field === undefined || field === 'body'

@@ -3,15 +3,18 @@ import type { Caller } from '../access/callers.ts'
 import type { Hub } from '../hub/hub.ts'
 import { needProject } from '../projects/projects.ts'
 import { needTopic } from '../topics/topics.ts'
-import { type Found, type Searching, search } from './search.ts'
+import { findReader } from './filters.ts'
+import type { AskedAs } from './project.ts'
+import { type Found, search } from './search.ts'
 
 export async function searchTopics(
   hub: Hub,
   caller: Caller,
   project: string,
-  { topicUid, ...what }: Searching & { topicUid?: string | undefined },
+  { topicUid, as, ...what }: AskedAs & { readonly topicUid?: string | undefined },
 ): Promise<Found> {
-  if (topicUid !== undefined)
-    return search(hub, { threadId: (await needTopic(hub, caller, project, topicUid)).id }, what)
-  return search(hub, { projectId: (await needProject(hub, caller, project)).id, topics: true }, what)
+  const { id: projectId } = await needProject(hub, caller, project)
+  const wish = { ...what, reader: await findReader(hub, caller, projectId, as) }
+  if (topicUid === undefined) return search(hub, { projectId, topics: true }, wish)
+  return search(hub, { threadId: (await needTopic(hub, caller, project, topicUid)).id }, wish)
 }

@@ -4,6 +4,7 @@ import { traceparent } from '../../base/tracing.ts'
 import type { Tx } from '../../db/port.ts'
 import { findInThread, findMessageId, type ThreadMessageRow } from '../../store/messages/messages.ts'
 import { insertMail } from '../../store/messages/sending.ts'
+import { insertAuthor } from '../../store/pages/people.ts'
 import type { TopicRow } from '../../store/threads/threads.ts'
 import type { Agent } from '../agents/agents.ts'
 import type { Note } from '../hub/commit.ts'
@@ -18,6 +19,8 @@ export interface Outgoing {
   readonly metadata?: Record<string, unknown> | undefined
   /** The sender's own name for the message: repeated, it returns the stored one and takes no `seq`. */
   readonly clientId?: string | undefined
+  /** The person who writes as HumanOverseer. */
+  readonly author?: string | undefined
 }
 
 export interface ThreadMessage {
@@ -77,7 +80,7 @@ async function append(
   tx: Tx,
   { topic, sender, outgoing, note }: Omit<Saying, 'outbox'> & { outgoing: Outgoing },
 ): Promise<ThreadMessage> {
-  const { body, kind, replyToUid, metadata, clientId } = outgoing
+  const { body, kind, replyToUid, metadata, clientId, author } = outgoing
   if (topic.status === 'closed') throw topicClosed(topic)
   const replied = replyToUid === undefined ? undefined : await findMessageId(tx, topic.id, replyToUid)
   if (replyToUid !== undefined && replied === undefined)
@@ -98,6 +101,7 @@ async function append(
   ])
   if (placed === undefined) throw topicClosed(topic)
   const { seq, messageId } = placed
+  if (author !== undefined) await insertAuthor(tx, messageId, author)
   note({
     kind: 'message.said',
     projectId: topic.project_id,

@@ -33,6 +33,7 @@ import { loops } from './0030-loops.ts'
 import { questions } from './0031-questions.ts'
 import { messageTraces } from './0032-message-traces.ts'
 import { beside } from './0033-beside.ts'
+import { people } from './0034-people.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -68,4 +69,5 @@ export const migrations: readonly Migration[] = [
   questions,
   messageTraces,
   beside,
+  people,
 ]

@@ -40,14 +40,28 @@ export function storeDesk(hub: Hub, caller: Caller): Desk {
     trace: async (id) => toTrace(await traceMessage(hub, caller, id)),
     async search({ query, project, limit, page, newest }) {
       const order = newest ? 'time' : 'relevance'
-      const { results, total, next, note } = await searchMail(hub, caller, { query, project, limit, page, order })
+      const { results, total, capped, next, note, suggestion } = await searchMail(hub, caller, {
+        query,
+        project,
+        limit,
+        page,
+        order,
+      })
       const hits = results.map((hit) => ({
         ...toMessage(hit),
         snippet: marked(hit.snippet),
         text: hit.snippet.text,
         score: hit.score,
       }))
-      return { query, results: hits, total, next_page: next ?? null, note: note ?? null }
+      return {
+        query,
+        results: hits,
+        total,
+        capped,
+        next_page: next ?? null,
+        note: note ?? null,
+        suggestion: suggestion ?? null,
+      }
     },
     async agents({ project, limit, within }) {
       const activeWithinMs = within === undefined ? undefined : within * 60_000

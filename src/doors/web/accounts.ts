@@ -38,7 +38,7 @@ export function addAccounts(scope: FastifyInstance, { hub, sessions, visits, rou
       const view = loginView({ ...visit, query: fields }, error.message)
       return sendView(reply, { view, visit, request })
     }
-    const { value, maxAge } = sessions.issue()
+    const { value, maxAge } = sessions.issue(login.code?.name)
     return reply
       .header('set-cookie', cookie(sessionCookie, value, { maxAge, secure: visits.isSecure(request) }))
       .redirect(nextOf(fields.get('next')), 303)

@@ -17,10 +17,31 @@ export interface Assets {
   find(hash: string, name: string): Asset | undefined
 }
 
-const own = ['icons.svg', 'page.js', 'live.js', 'times.js', 'notify.js', 'reading.js', 'keys.js', 'jump.js'] as const
+const own = [
+  'icons.svg',
+  'page.js',
+  'live.js',
+  'times.js',
+  'notify.js',
+  'reading.js',
+  'rows.js',
+  'acting.js',
+  'place.js',
+  'keys.js',
+  'jump.js',
+] as const
 
 /** One stylesheet for the browser, in parts for whoever changes it. */
-const styles = ['base.css', 'frame.css', 'lists.css', 'board.css', 'reading.css', 'forms.css', 'charts.css'] as const
+const styles = [
+  'base.css',
+  'frame.css',
+  'lists.css',
+  'new.css',
+  'board.css',
+  'reading.css',
+  'forms.css',
+  'charts.css',
+] as const
 
 /** Files of packages; the build puts them beside our own. */
 const libraries: Readonly<Record<string, string>> = {

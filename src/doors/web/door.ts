@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import { HubError } from '../../base/errors.ts'
 import { findEventPosition } from '../../core/pages/events.ts'
+import { readMarks } from '../../core/pages/marks.ts'
 import { isSameSite } from '../http/guard.ts'
 import { addAccounts } from './accounts.ts'
 import { type Assets, loadAssets } from './assets.ts'
@@ -9,7 +10,7 @@ import { addEvents } from './events.ts'
 import { addFiles } from './files.ts'
 import { FormFault, type Typed } from './forms.ts'
 import { securityHeaders } from './headers.ts'
-import { encodingOf, isBrowser } from './negotiation.ts'
+import { encodingOf, formOf, isBrowser } from './negotiation.ts'
 import type { Params } from './page.ts'
 import { fail, send } from './replies.ts'
 import { forms, type LoadForm, type LoadPage, pages } from './routes.ts'
@@ -101,7 +102,10 @@ const page =
 
 async function show(load: LoadPage, { request, reply, visit }: PageRequest): Promise<FastifyReply> {
   const { page: respond } = await load()
-  const placed = { ...visit, ...(await findEventPosition(visit.hub, visit.caller)) }
+  const { hub, caller, marks } = visit
+  const position = await findEventPosition(hub, caller)
+  const person = formOf(request.headers, visit.query) === 'html'
+  const placed = { ...visit, ...position, marks: person ? await readMarks(hub, caller, marks.person) : marks }
   return send(reply, { answer: await respond(placed, request.params as Params), visit: placed, request })
 }
 

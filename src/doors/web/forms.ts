@@ -52,6 +52,7 @@ export const notices: Readonly<Record<string, string>> = {
   answered: 'Your answer is sent.',
   read: 'Marked as read. The agent will not be offered these again.',
   seen: 'Marked as read.',
+  'all-seen': 'Everything until now counts as seen by you.',
   approved: 'The contact is approved.',
   denied: 'The contact is denied.',
   released: 'The reservation is released, and its holder told.',

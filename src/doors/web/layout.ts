@@ -10,7 +10,7 @@ import { at, type Visit, withQuery } from './site.ts'
 export function pageDocument(view: View, visit: Visit, frame: Frame): Html {
   const { asset, theme } = visit
   const answers = frame.answers.reduce((sum, { unread }) => sum + unread, 0)
-  const waiting = answers > 0 ? `(${answers}) ` : ''
+  const waiting = frame.fresh.total > 0 ? `(${newCount(frame.fresh.total, frame.fresh.capped)}) ` : ''
   // A visitor without a login is not shown links that all lead to the login.
   const bare = frame === bareFrame
   return html`<!doctype html>
@@ -36,7 +36,7 @@ ${view.inspector && html`<aside class="inspector" id="inspector" aria-label="Abo
 </div>
 <div id="live" class="live" role="status" aria-live="polite"></div>
 ${visit.shortcuts && help}
-${jump}
+${jump(view)}
 </body>
 </html>`
 }
@@ -70,9 +70,10 @@ function answersAt({ answers: [one, other] }: Frame): string {
 }
 
 function account(visit: Visit): Html {
-  const { path, signedIn, guarded, csrf, caller } = visit
+  const { path, signedIn, guarded, csrf, caller, marks } = visit
+  const { name } = marks.person
   if (signedIn)
-    return html`<form class="account" method="post" action="/mail/logout">${proof(csrf)}<button class="plain">Log out</button></form>`
+    return html`<form class="account" method="post" action="/mail/logout">${proof(csrf)}${name !== undefined && html`<bdi class="author">${name}</bdi> `}<button class="plain">Log out</button></form>`
   if (guarded && isAnonymous(caller))
     return html`<a class="account" href="${withQuery('/mail/login', { next: path })}">Log in</a>`
   return html``
@@ -96,8 +97,16 @@ interface Entry {
   readonly count?: string | undefined
 }
 
-function sidebar(view: View, visit: Visit, { needs, projects, moreProjects, threads }: Frame): Html {
+/** Of messages that are new to the person who looks; never of deliveries, and never of unread mail of agents (web.new.words). */
+const newCount = (fresh: number, capped: boolean): string => (fresh > 99 ? '99+' : `${fresh}${capped ? '+' : ''}`)
+
+const newBadge = (fresh: number, capped: boolean): Html | false =>
+  fresh > 0 &&
+  html`<span class="count quiet" title="${newCount(fresh, capped)} new to you">${newCount(fresh, capped)}<span class="visually-hidden"> new to you</span></span>`
+
+function sidebar(view: View, visit: Visit, { needs, projects, moreProjects, threads, fresh: { capped } }: Frame): Html {
   const { here, project } = view
+  const { searches } = visit.marks
   return html`<nav class="side" aria-label="Boards, projects and threads">
 <ul class="boards">
 ${entry(visit, { href: '/mail', name: 'Home', mark: 'home', current: here === 'home' })}
@@ -112,21 +121,28 @@ ${
   projects.length > 0 &&
   html`<h2>Projects</h2>
 <ul class="projects" data-filter>${projects.map(
-    ({ slug, unread }) =>
-      html`<li><a href="${at(slug)}"${slug === project && html` aria-current="true"`} title="${slug}"><span class="name">${slugName(slug)}</span>${unread > 0 && html`<span class="count quiet" title="${unread} unread">${unread}</span>`}</a></li>`,
+    ({ slug, fresh }) =>
+      html`<li><a href="${at(slug)}"${fresh > 0 && html` class="new"`}${slug === project && html` aria-current="true"`} title="${slug}"><span class="name">${slugName(slug)}</span>${newBadge(fresh, capped)}</a></li>`,
   )}${moreProjects && html`<li><a class="more" href="/mail/projects">All projects</a></li>`}</ul>`
 }
 ${
   threads.length > 0 &&
   html`<h2>Recent threads</h2>
 <ul class="recent" data-filter>${threads.map(
-    ({ href, subject, count }) =>
-      html`<li><a href="${href}"><span class="name">${subject}</span>${count > 1 && html`<span class="count quiet">${count}</span>`}</a></li>`,
+    ({ href, subject, fresh }) =>
+      html`<li><a href="${href}"${fresh > 0 && html` class="new"`}><span class="name">${subject}</span>${newBadge(fresh, capped)}</a></li>`,
   )}</ul>`
+}
+${
+  searches.length > 0 &&
+  html`<h2>Saved searches</h2>
+<ul class="saved">${searches.map(({ path, title }) => html`<li><a href="${path}"${isHere(visit, path) && html` aria-current="page"`}>${icon(visit, 'search')}<span class="name">${title}</span></a></li>`)}</ul>`
 }
 ${preferences(visit, project)}
 </nav>`
 }
+
+const isHere = ({ path, query }: Visit, saved: string): boolean => saved === `${path}?${query}`
 
 function preferences({ csrf, theme, shortcuts, path, query, version }: Visit, project: string | undefined): Html {
   const text = query.toString()
@@ -145,17 +161,20 @@ const keys: readonly (readonly [string, string])[] = [
   ['/', 'Search'],
   ['j k', 'Next, previous'],
   ['o', 'Open'],
-  ['u', 'Up'],
-  ['n', 'Next unread'],
+  ['u', 'Back to where you came from'],
+  ['n', 'Next that is new'],
+  ['x', 'Choose a line, for e'],
   ['e', 'Mark as read'],
   ['r', 'Reply'],
+  ['a', 'Approve'],
+  ['l', 'Release a lease'],
   ['c', 'Compose'],
   ['g h', 'Home'],
   ['g p', 'Projects'],
   ['g a', 'Needs you'],
   ['g w', 'Agents'],
   ['g t', 'Threads'],
-  ['Ctrl K', 'Jump to a project, agent or thread'],
+  ['Ctrl K', 'Jump to a thread, agent, project or action'],
   ['?', 'This list'],
 ]
 
@@ -163,5 +182,6 @@ const help = html`<dialog id="help" aria-labelledby="help-title"><form method="d
 <dl>${keys.map(([key, says]) => html`<div><dt>${key.split(' ').map((one) => html`<kbd>${one}</kbd>`)}</dt><dd>${says}</dd></div>`)}</dl>
 <button>Close</button></form></dialog>`
 
-const jump = html`<dialog id="jump" aria-label="Jump to"><form method="dialog"><label class="visually-hidden" for="jump-to">Project, agent or thread</label>
-<input id="jump-to" type="search" autocomplete="off" placeholder="Project, agent or thread"><ul id="jump-list" role="listbox" aria-label="Matches"></ul></form></dialog>`
+const jump = ({ project }: View): Html =>
+  html`<dialog id="jump" aria-label="Jump to"${project && html` data-project="${project}"`}><form method="dialog"><label class="visually-hidden" for="jump-to">Thread, agent, project or action</label>
+<input id="jump-to" type="search" autocomplete="off" placeholder="Thread, agent, project or action" role="combobox" aria-expanded="true" aria-controls="jump-list" aria-autocomplete="list"><ul id="jump-list" role="listbox" aria-label="Matches"></ul><p id="jump-none" role="status" hidden>Nothing matches.</p></form></dialog>`

@@ -11,6 +11,7 @@ export const pages: Readonly<Record<string, LoadPage>> = {
   '/mail/projects': () => import('./pages/projects.ts'),
   '/mail/agents': () => import('./pages/agents.ts'),
   '/mail/attention': () => import('./pages/attention.ts'),
+  '/mail/jump': () => import('./pages/jump.ts'),
   '/mail/search': () => import('./pages/search.ts'),
   '/mail/invitations': () => import('./pages/invitations.ts'),
   '/mail/overseer/compose': () => import('./pages/compose.ts'),
@@ -29,6 +30,8 @@ export const pages: Readonly<Record<string, LoadPage>> = {
 
 /** By the path that they are posted to: that of the page that shows them, where there is one. */
 export const forms: Readonly<Record<string, LoadForm>> = {
+  '/mail/seen': () => import('./forms/seen.ts'),
+  '/mail/saved-searches': () => import('./forms/saved-searches.ts'),
   '/mail/attention': () => import('./forms/attention.ts'),
   '/mail/undo': () => import('./forms/undo.ts'),
   '/mail/invitations': () => import('./forms/invitations.ts'),

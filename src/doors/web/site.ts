@@ -1,6 +1,7 @@
 /** The context of every page: the hub behind it, the door's settings, and who looks at it from where. */
 import type { Caller } from '../../core/access/callers.ts'
 import type { Hub } from '../../core/hub/hub.ts'
+import type { Marks } from '../../core/pages/marks.ts'
 import type { Who } from '../../core/pages/page-message.ts'
 import type { Typed } from './forms.ts'
 import type { Bodies } from './markdown/bodies.ts'
@@ -46,6 +47,8 @@ export interface Visit {
   /** The time zone of the person. */
   readonly zone: string
   readonly now: number
+  /** The marks of the person who looks: they tell what is new. */
+  readonly marks: Marks
   /** Where the feed of changes was before the page was read: its stream goes on from there. */
   readonly since?: string | undefined
   /** The same while nothing changes: readings that were made at it may be shown. */

@@ -1,11 +1,13 @@
 /** Admits visitors: who calls, by which credentials, and whether a form that came is one of ours (web.csrf.forms). */
+import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HubError } from '../../base/errors.ts'
 import { initials } from '../../base/initials.ts'
 import { type Caller, local, person } from '../../core/access/callers.ts'
-import { isAnonymous, mayOperate, mayOversee } from '../../core/access/rules.ts'
+import { isAnonymous, mayOperate, mayOversee, personOf } from '../../core/access/rules.ts'
 import { knowInitials } from '../../core/pages/initials.ts'
+import { browserPerson, namedPerson, unmarked } from '../../core/pages/marks.ts'
 import type { Assets } from './assets.ts'
 import { cookie, readCookies } from './cookies.ts'
 import type { Bodies } from './markdown/bodies.ts'
@@ -69,8 +71,9 @@ export function createVisits(app: FastifyInstance, options: WebOptions, { sessio
     const url = new URL(`http://parley.invalid${request.url.startsWith('/') ? request.url : '/mail'}`)
     const visitor = cookies.get(visitorCookie) ?? sessions.visitor()
     if (!cookies.has(visitorCookie) && formOf(headers, url.searchParams) === 'html')
-      reply.header('set-cookie', cookie(visitorCookie, visitor, { secure: isSecure(request) }))
+      reply.header('set-cookie', cookie(visitorCookie, visitor, { maxAge: visitorSeconds, secure: isSecure(request) }))
     const theme = cookies.get('parley_theme') as Theme
+    const name = personOf(caller)
     const { assets, bodies } = await parts()
     return {
       hub,
@@ -89,6 +92,7 @@ export function createVisits(app: FastifyInstance, options: WebOptions, { sessio
       shortcuts: cookies.get('parley_shortcuts') !== 'off',
       zone: readZone(cookies.get('parley_zone')),
       now: hub.clock.now(),
+      marks: unmarked(name === undefined ? browserPerson(browserOf(cookies)) : namedPerson(name)),
       bodies,
       // The page that tells of a failed storage needs none.
       initials: await knowInitials(hub, caller).catch(
@@ -142,6 +146,15 @@ export function createVisits(app: FastifyInstance, options: WebOptions, { sessio
       return { visit: await visitOf(request, reply, { ...known, caller }), fields, program: false }
     },
   }
+}
+
+/** The marks of a browser last as long as it comes now and then. */
+const visitorSeconds = 365 * 86_400
+
+/** Which browser it is, once it has sent its cookie back; the cookie itself proves forms, and is kept nowhere. */
+function browserOf(cookies: ReadonlyMap<string, string>): string | undefined {
+  const visitor = cookies.get(visitorCookie)
+  return visitor && createHash('sha256').update(visitor).digest('base64url').slice(0, 22)
 }
 
 const foreign = (): HubError =>

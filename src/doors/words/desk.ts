@@ -69,9 +69,13 @@ interface SearchHit extends MailWords {
 export interface Found {
   readonly query: string
   readonly results: readonly SearchHit[]
+  /** At least so many, if `capped`. */
   readonly total: number
+  readonly capped: boolean
   readonly next_page: number | null
   readonly note: string | null
+  /** Where nothing was found: a query by the beginnings of words that finds something. */
+  readonly suggestion: string | null
 }
 
 export interface AgentsWish {

@@ -13,7 +13,6 @@ import {
 } from '../mail/boxes.ts'
 import { type Sight, toldOf } from '../visibility.ts'
 import { allOf } from './page-messages.ts'
-import { type SearchFilter, searchWhere } from './search-filters.ts'
 
 export interface MailFilter extends Bounds {
   readonly projectId?: number | undefined
@@ -21,8 +20,6 @@ export interface MailFilter extends Bounds {
   readonly importance?: string | undefined
   readonly unread?: boolean | undefined
   readonly attached?: boolean | undefined
-  /** More that is asked of the messages. */
-  readonly filter?: SearchFilter
   readonly limit: number
 }
 
@@ -41,7 +38,6 @@ export async function listMailIds(db: Reader, sight: Sight, filter: MailFilter):
 /** Each of these is in the order of an index, whatever else is asked of the messages. */
 async function source(db: Reader, sight: Sight, filter: MailFilter & { end: Sql }): Promise<Sql> {
   const { projectId, senderIds, importance, unread = false, attached = false } = filter
-  const more = filter.filter === undefined ? empty : searchWhere(sight, filter.filter)
   const conditions = {
     project: projectId === undefined ? undefined : inProject(projectId),
     importance: importance === undefined ? undefined : sql`m.importance = ${importance}`,
@@ -50,7 +46,7 @@ async function source(db: Reader, sight: Sight, filter: MailFilter & { end: Sql 
   }
   const all = (...left: (keyof typeof conditions)[]): Sql => {
     const rest = Object.entries(conditions).filter(([name]) => !left.some((one) => one === name))
-    return sql`${allOf(rest.flatMap(([, one]) => (one === undefined ? [] : [one])))} ${more}`
+    return allOf(rest.flatMap(([, one]) => (one === undefined ? [] : [one])))
   }
   const place = between(sql`m.id`, filter)
   if (typeof sight.of === 'number') return ofAgent(db, sight.of, filter, all())

@@ -27,6 +27,8 @@ export interface PageMessageRow {
   created_at: number
   attachments: string | null
   reply_to: number | null
+  /** The name of the person who wrote it as HumanOverseer. */
+  author: string | null
 }
 
 /** The messages in sight, in no order. `length` limits the characters of each body. */
@@ -39,7 +41,8 @@ export function listPageMessageRows(
     SELECT m.id, m.uid, m.thread_id, t.project_id, ${sharedName} AS thread_key, t.name AS topic, m.kind, m.sender_id, a.name AS sender,
       a.project_id AS sender_project, a.keyed AS sender_keyed, ${shownSubject} AS subject,
       substr(m.body, 1, ${length}) AS body, length(m.body) AS body_length, m.importance, m.ack_required, m.created_at,
-      m.attachments, m.reply_to
+      m.attachments, m.reply_to,
+      CASE WHEN a.name_key = 'humanoverseer' THEN (SELECT w.name FROM message_people w WHERE w.message_id = m.id) END AS author
     FROM messages m JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
     WHERE m.id IN ${listed(db, ids)} AND t.status <> 'deleted' AND ${listedIn(sight)}`)
 }

@@ -10,11 +10,14 @@ import type { Db, Reader } from '../../db/port.ts'
 import { fileDeliveries, fileMessages, listLast } from '../mail/boxes.ts'
 import { findReach, listTops } from '../mail/conversation-lists.ts'
 import { listInbox, listOutbox } from '../mail/mail.ts'
+import { listFitting } from '../search/fitting.ts'
 import { listEdges, listLanes, listSlots } from './activity.ts'
 import { countLate, type LateView, listLate } from './attention.ts'
 import { listOpenQuestions } from './board.ts'
 import { listMailIds, type MailFilter } from './message-lists.ts'
 import { listPageMessageRows, listPageRecipientRows } from './page-messages.ts'
+import { findFloor, listMarks, listNew } from './people.ts'
+import type { SearchFilter } from './search-filters.ts'
 import { listParticipants, listThreadIds } from './threads.ts'
 
 const many = 6000
@@ -57,7 +60,7 @@ const without = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin'] as const
 
 /** Small tables may be gone through; of the others no more than the rows of an index that are asked for. */
 const scans =
-  /Seq Scan on (?!agents|projects)\w+|SCAN (?!\(|value|json_each|outbox_filed|found|first|got|gave|box|own|part|numbers|before|after|parts|p\b|e\b|few|CONSTANT|m$)\w+( USING INTEGER PRIMARY KEY)?$/m
+  /Seq Scan on (?!agents|projects)\w+|SCAN (?!\(|value|json_each|outbox_filed|found|first|got|gave|box|own|part|numbers|before|after|parts|p\b|e\b|few|near|CONSTANT|m$)\w+( USING INTEGER PRIMARY KEY)?$/m
 
 eachEngine('Plans of the pages', (open) => {
   verifies('web.reads.bounded', 'lists are read by an index, from their place on', async () => {
@@ -68,6 +71,8 @@ eachEngine('Plans of the pages', (open) => {
     const agent = pageSight(agentCaller({ id: 5, projectId: 11 }))
     const mail = (filter: Partial<MailFilter>) => (reader: Reader) =>
       listMailIds(reader, people, { limit: 51, ...filter })
+    const fitting = (filter: SearchFilter) => (reader: Reader) =>
+      listFitting(reader, { pages: people, projectId: undefined, filter, listing: true }, 100)
     const late = (view: LateView, projectId?: number) => (reader: Reader) =>
       listLate(reader, { view, projectId, sight: readers, sentBefore: 10_000, limit: 51 })
     const boxed = /project_box|b USING PRIMARY KEY \(project_id=\? AND message_id>\? AND message_id<\?\)/
@@ -137,6 +142,19 @@ eachEngine('Plans of the pages', (open) => {
       ],
       bars: [counted, (reader) => listSlots(reader, { projectId: 11, grain: 3_600_000, since: 100 })],
       lanes: [counted, (reader) => listLanes(reader, { projectId: 11, grain: 3_600_000, since: 1e13 })],
+      'new to a person': [
+        /messages_pkey|INTEGER PRIMARY KEY \(rowid>\?\)/,
+        (reader) => listNew(reader, { person: 'name:ann', nameKey: 'ann', floor: 100, sight: readers, most: 1000 }),
+      ],
+      'marks of a person': [/people_pkey|sqlite_autoindex_people_1/, (reader) => listMarks(reader, 'name:ann')],
+      'first visit': [/messages_pkey|INTEGER PRIMARY KEY/, (reader) => findFloor(reader, 100)],
+      'filters alone: to an agent': [
+        /deliveries_inbox|deliveries_message_id_recipient_id_key/,
+        fitting([{ by: 'recipient', ids: [5] }]),
+      ],
+      'filters alone: unread by an agent': [/deliveries_unread/, fitting([{ by: 'unread', of: 5 }])],
+      'filters alone: unacknowledged': [/deliveries_unacked_anywhere/, fitting([{ by: 'unacked' }])],
+      'filters alone: sealed': [/messages_pkey|INTEGER PRIMARY KEY/, fitting([{ by: 'sealed' }])],
       edges: [counted, (reader) => listEdges(reader, { projectId: 11, grain: 3_600_000, since: 1e13 }, 100)],
     }
     const found: Record<string, string> = {}

@@ -24,6 +24,7 @@ interface AgentFiguresRow {
   project_id: number
   agents: number
   unread: number
+  behind: number
   active_at: number
 }
 
@@ -36,9 +37,26 @@ export async function listAgentFigures(
   if (projectIds.length === 0) return new Map()
   const hidden = sql`(SELECT COUNT(*) FROM deliveries d WHERE d.recipient_id = a.id AND d.kind = 'bcc' AND d.read_at IS NULL)`
   const rows = await db.all<AgentFiguresRow>(sql`
-    SELECT project_id, COUNT(*) AS agents, SUM(unread ${blind ? empty : sql`- ${hidden}`}) AS unread, MAX(active_at) AS active_at
-    FROM agents a WHERE project_id IN (${join([...projectIds])}) GROUP BY project_id`)
-  return new Map(rows.map((row) => [row.project_id, { ...row, unread: Number(row.unread) }]))
+    SELECT project_id, COUNT(*) AS agents, SUM(unread) AS unread, SUM(CASE WHEN unread > 0 THEN 1 ELSE 0 END) AS behind,
+      MAX(active_at) AS active_at
+    FROM (SELECT a.project_id, a.active_at, a.unread ${blind ? empty : sql`- ${hidden}`} AS unread FROM agents a WHERE a.project_id IN (${join([...projectIds])})) AS a
+    GROUP BY project_id`)
+  return new Map(
+    rows.map((row) => [row.project_id, { ...row, unread: Number(row.unread), behind: Number(row.behind) }]),
+  )
+}
+
+/** Agents with this in their name, those that begin with it first. */
+export function listAgentsLike(
+  db: Reader,
+  { only, q, limit }: { only: number | undefined; q: string; limit: number },
+): Promise<{ name: string; project_id: number }[]> {
+  const escaped = q.replace(/[\\%_]/g, '\\$&')
+  return db.all(sql`
+    SELECT name, project_id FROM agents
+    WHERE name_key LIKE ${`%${escaped}%`} ESCAPE '\\' AND name_key <> 'humanoverseer'
+      ${only === undefined ? empty : sql`AND project_id = ${only}`}
+    ORDER BY CASE WHEN name_key LIKE ${`${escaped}%`} ESCAPE '\\' THEN 0 ELSE 1 END, active_at DESC, id LIMIT ${limit}`)
 }
 
 /** The names of agents with a higher id, in the order in which they came. */

@@ -8,6 +8,7 @@ import { tally } from '../../fulltext/relevance.ts'
 import { searchedLength } from '../../fulltext/words.ts'
 import { type SearchFilter, searchWhere } from '../pages/search-filters.ts'
 import {
+  listedIn,
   ofProject,
   type ProjectSight,
   readable,
@@ -26,10 +27,15 @@ import * as sqlite from './sqlite.ts'
  * message is another scope: a word in `scopeWord`, a condition in `inScope`, and the word in `listDocuments`.
  */
 export type Scope =
-  | { readonly projectId: number; readonly topics: true }
-  | { readonly sight: ProjectSight }
-  | { readonly pages: Sight; readonly projectId: number | undefined; readonly filter: SearchFilter }
-  | { readonly threadId: number }
+  | { readonly projectId: number; readonly topics: true; readonly filter?: SearchFilter }
+  | { readonly sight: ProjectSight; readonly filter?: SearchFilter }
+  | {
+      readonly pages: Sight
+      readonly projectId: number | undefined
+      readonly filter?: SearchFilter
+      readonly listing?: boolean
+    }
+  | { readonly threadId: number; readonly filter?: SearchFilter }
 
 interface Search {
   readonly query: Query
@@ -155,12 +161,23 @@ function scopeWord(scope: Scope): string | undefined {
   return 'sight' in scope ? `project${scope.sight.projectId}` : `topics${scope.projectId}`
 }
 
-function inScope(scope: Scope): Sql {
-  if ('threadId' in scope) return sql`t.id = ${scope.threadId}`
-  if ('pages' in scope) return onPages(scope)
-  if ('topics' in scope) return sql`t.project_id = ${scope.projectId} AND t.name IS NOT NULL`
-  return seen(scope.sight)
+/** A condition for messages `m` of agents `a` in threads `t`. */
+export function inScope(scope: Scope): Sql {
+  const { filter = [] } = scope
+  if ('pages' in scope) return sql`${onPages(scope)} ${searchWhere(scope.pages, filter)}`
+  if ('sight' in scope) return sql`${seen(scope.sight)} ${searchWhere(scope.sight, filter)}`
+  const place =
+    'threadId' in scope ? sql`t.id = ${scope.threadId}` : sql`t.project_id = ${scope.projectId} AND t.name IS NOT NULL`
+  return sql`${place} ${searchWhere(topicSight, filter)}`
 }
 
-const onPages = ({ pages, projectId, filter }: Extract<Scope, { pages: Sight }>): Sql => sql`t.status <> 'deleted'
-  AND ${readable(pages)} ${projectId === undefined ? empty : sql`AND ${ofProject(projectId)}`} ${searchWhere(pages, filter)}`
+/** The words of topics are for everybody who may see them. */
+const topicSight: Sight = { of: 'keyless', granted: [], topics: 'all', blind: 'none', sealed: false }
+
+/** Without words sealed mail is listed, as in every list; by its words it is not found (web.search.sealed). */
+const onPages = ({
+  pages,
+  projectId,
+  listing = false,
+}: Extract<Scope, { pages: Sight }>): Sql => sql`t.status <> 'deleted'
+  AND ${listing ? listedIn(pages) : readable(pages)} ${projectId === undefined ? empty : sql`AND ${ofProject(projectId)}`}`

@@ -40,6 +40,7 @@ export async function deleteNewestMessages(tx: Tx, { threadId, before, limit }: 
   await tx.all(sql`DELETE FROM client_ids WHERE message_id IN (${ids})`)
   await tx.all(sql`DELETE FROM repeated_ids WHERE message_id IN (${ids})`)
   await tx.all(sql`DELETE FROM message_guests WHERE message_id IN (${ids})`)
+  await tx.all(sql`DELETE FROM message_people WHERE message_id IN (${ids})`)
   // An answer within the thread is newer than its question: it is gone already, or goes now.
   await tx.all(sql`UPDATE messages SET reply_to = NULL WHERE reply_to IN (${ids}) AND thread_id <> ${threadId}`)
   await tx.all(sql`

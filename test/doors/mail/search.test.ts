@@ -65,13 +65,19 @@ describe('search_messages', () => {
         expect(await whole(query)).toEqual({
           result: [],
           has_more: false,
+          total: 0,
           note: expect.stringContaining('finds nothing'),
         })
       expect(await whole('bassoon AND')).toMatchObject({ result: [{}], note: expect.stringContaining('AND') })
-      expect(await whole('bassoon')).toEqual({ result: [expect.anything(), expect.anything()], has_more: false })
+      expect(await whole('bassoon')).toEqual({
+        result: [expect.anything(), expect.anything()],
+        has_more: false,
+        total: 2,
+      })
       expect(await whole('bassoon', { limit: 1 })).toEqual({
         result: [expect.anything()],
         has_more: true,
+        total: 2,
         note: expect.stringContaining('limit'),
       })
     },

@@ -96,6 +96,7 @@ const addresses = ({ slug, sealed }: Pages): Record<string, string[]> => ({
   '/mail/projects': ['/mail/projects'],
   '/mail/agents': ['/mail/agents'],
   '/mail/attention': ['urgent', 'unread', 'ack-required', 'ack-overdue'].map((view) => `/mail/attention?view=${view}`),
+  '/mail/jump': ['/mail/jump', '/mail/jump?q=pineap'],
   '/mail/search': searches.map((query) => `/mail/search?${query}`),
   // No mail is on it, and it is closed to these: test/machines/public-url.test.ts.
   '/mail/invitations': [],
@@ -121,6 +122,8 @@ const searches = [
   'from=IronGate',
   'importance=urgent',
   'attachments=1',
+  'q=is:sealed',
+  'q=has:attachment',
   'unread=1&to=StillWater',
 ]
 

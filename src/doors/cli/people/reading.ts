@@ -67,9 +67,16 @@ interface Searching extends Omit<SearchWish, 'query'>, Where {
 
 export function searchCommand(open: OpenDesk, screen: Screen): Command {
   const says = 'find messages of all projects by their words, the best first'
-  const lines = ['cache invalidation', '"exact words" subject:plan --project backend', 'to:BlueLake deploy --newest']
+  const lines = [
+    'cache invalidation',
+    '"exact words" subject:plan --project backend',
+    'to:BlueLake is:unread after:2026-11-01 --newest',
+  ]
   const command = peoplesCommand('search', says, screen, ...lines)
-    .argument('<query...>', 'words, "phrases", subject:word, from:name, to:name, project:slug, AND, OR, NOT')
+    .argument(
+      '<query...>',
+      'words, "phrases", begin*, -word, AND, OR, NOT; subject: body: from: to: thread: project: type: importance: before: after: is:unread is:unacked is:sealed has:attachment',
+    )
     .option('--newest', 'the newest first')
     .option('--page <n>', 'which page of the results', atLeast(1), 1)
   return ofProject(atMost(command, 20)).action((words: string[], options: Searching) =>
@@ -77,8 +84,10 @@ export function searchCommand(open: OpenDesk, screen: Screen): Command {
       const { newest, project, limit, page } = options
       const found = await desk.search({ query: words.join(' '), project, limit, page, newest })
       if (json) return outJson(screen, found)
-      const { results, note, next_page } = found
+      const { results, note, next_page, total, capped, suggestion } = found
       if (note !== null) await screen.note(note)
+      if (suggestion !== null)
+        await screen.note(`No message has these words; others begin so: parley search '${suggestion}'`)
       if (results.length === 0 && screen.tty) return screen.note('Nothing was found.')
       const columns = {
         id: 'right',
@@ -86,18 +95,21 @@ export function searchCommand(open: OpenDesk, screen: Screen): Command {
         from: 'shrinks',
         subject: 'shrinks',
         text: 'shrinks',
+        thread: 'shrinks',
         sent: 'left',
       } as const
-      const rows = results.map(({ id, project: slug, from, subject, text, created_ts }) => [
+      const rows = results.map(({ id, project: slug, from, thread_id, subject, text, created_ts }) => [
         String(id),
         slug,
         from,
         subject,
         text,
+        thread_id ?? String(id),
         when(screen, Date.parse(created_ts), desk.now()),
       ])
       await screen.out(table(columns, rows, screen))
-      if (next_page !== null) await screen.note(`There is more: --page ${next_page}`)
+      const all = `${capped ? 'At least ' : ''}${count(total, 'message')} found.`
+      await screen.note(next_page === null ? all : `${all} There is more: --page ${next_page}`)
     }),
   )
 }

@@ -1,26 +1,42 @@
-/** Ctrl+K: jump to any project, agent or thread by its name. */
+/** Ctrl+K: jump to a thread, agent, project or action. The server is asked as somebody types. */
 
 /** @typedef {{ name: string, kind: string, href: string }} Place */
 
-/** @type {Promise<Place[]> | undefined} */
-let loading
+/** Typing goes on for so long before it is asked. */
+const pauseMs = 60
 
 export function installJump() {
   const dialog = document.getElementById('jump')
   const field = document.getElementById('jump-to')
   const list = document.getElementById('jump-list')
-  if (!(dialog instanceof HTMLDialogElement) || !(field instanceof HTMLInputElement) || list === null) return
+  const none = document.getElementById('jump-none')
+  if (!(dialog instanceof HTMLDialogElement) || !(field instanceof HTMLInputElement) || !list || !none) return
+  let asking = new AbortController()
+  let timer = 0
 
-  const move = (/** @type {number} */ by) => {
+  const choose = (/** @type {number} */ at) => {
     const items = [...list.children]
-    const at = items.findIndex((item) => item.getAttribute('aria-selected') === 'true')
-    select(items, Math.min(items.length - 1, Math.max(0, at + by)))
+    const to = Math.min(items.length - 1, Math.max(0, at))
+    for (const [n, item] of items.entries()) item.setAttribute('aria-selected', String(n === to))
+    items[to]?.scrollIntoView({ block: 'nearest' })
+    field.setAttribute('aria-activedescendant', items[to]?.id ?? '')
   }
+  const chosen = () => [...list.children].findIndex((item) => item.getAttribute('aria-selected') === 'true')
+
   const update = async () => {
-    loading ??= load().catch(() => [])
-    const places = await loading
-    list.replaceChildren(...best(places, field.value).map(toItem))
-    select([...list.children], 0)
+    asking.abort()
+    asking = new AbortController()
+    const { signal } = asking
+    const places = await ask(field.value, dialog.dataset.project, signal).catch(() => undefined)
+    // Another letter was typed meanwhile.
+    if (signal.aborted) return
+    const found = places ?? []
+    list.replaceChildren(...found.map(toItem))
+    // The last one is always the search for it.
+    const matches = found.filter(({ kind }) => kind !== 'search').length
+    none.hidden = matches > 0
+    none.textContent = places === undefined ? 'The server does not answer.' : 'Nothing matches.'
+    choose(0)
   }
 
   document.addEventListener('keydown', (event) => {
@@ -30,43 +46,44 @@ export function installJump() {
     event.preventDefault()
     if (dialog.open) return dialog.close()
     field.value = ''
+    list.replaceChildren()
+    none.hidden = true
     dialog.showModal()
     void update()
   })
-  field.addEventListener('input', () => void update())
+  field.addEventListener('input', () => {
+    clearTimeout(timer)
+    timer = setTimeout(update, pauseMs)
+  })
   dialog.addEventListener('keydown', (event) => {
-    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-      event.preventDefault()
-      move(event.key === 'ArrowDown' ? 1 : -1)
-    } else if (event.key === 'Enter') {
-      event.preventDefault()
-      const link = list.querySelector('[aria-selected="true"] a')
-      if (link instanceof HTMLAnchorElement) link.click()
-    }
+    const steps = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+    if (steps === 0 && event.key !== 'Enter' && event.key !== 'Escape') return
+    event.preventDefault()
+    if (steps !== 0) return choose(chosen() + steps)
+    // A field for a search takes the first Esc to empty itself.
+    if (event.key === 'Escape') return dialog.close()
+    const link = list.children[chosen()]?.querySelector('a')
+    if (link instanceof HTMLAnchorElement) link.click()
   })
 }
 
 /** @param {EventTarget | null} target */
 const isField = (target) => target instanceof HTMLElement && target.matches('input, textarea, select')
 
-/** @param {Element[]} items @param {number} at */
-function select(items, at) {
-  for (const [n, item] of items.entries()) item.setAttribute('aria-selected', String(n === at))
-  items[at]?.scrollIntoView({ block: 'nearest' })
-}
-
-/** @param {Place} place */
-function toItem({ name, kind, href }) {
+/** @param {Place} place @param {number} at */
+function toItem({ name, kind, href }, at) {
   const [item, link, label, what] = [
     document.createElement('li'),
     document.createElement('a'),
     document.createElement('span'),
     document.createElement('span'),
   ]
+  item.id = `jump-${at}`
   item.setAttribute('role', 'option')
   link.href = href
   link.tabIndex = -1
   label.textContent = name
+  label.dir = 'auto'
   what.textContent = kind
   what.className = 'kind'
   link.append(label, what)
@@ -74,48 +91,10 @@ function toItem({ name, kind, href }) {
   return item
 }
 
-/** @param {Place[]} places @param {string} typed */
-function best(places, typed) {
-  const words = typed.trim().toLowerCase().split(/\s+/)
-  return places
-    .filter(({ name, kind }) => words.every((word) => `${name} ${kind}`.toLowerCase().includes(word)))
-    .sort(
-      (a, b) =>
-        Number(b.name.toLowerCase().startsWith(words[0] ?? '')) -
-        Number(a.name.toLowerCase().startsWith(words[0] ?? '')),
-    )
-    .slice(0, 12)
-}
-
-/** @returns {Promise<Place[]>} */
-async function load() {
-  const [projects, agents, threads] = await Promise.all([
-    ask('/mail/projects?limit=200'),
-    ask('/mail/overseer/compose'),
-    ask('/mail/unified-inbox?limit=200'),
-  ])
-  const part = encodeURIComponent
-  return [
-    ...(projects.projects ?? []).map((/** @type {any} */ { slug }) => ({
-      name: slug,
-      kind: 'project',
-      href: `/mail/${part(slug)}`,
-    })),
-    ...(agents.agents ?? []).map((/** @type {any} */ { name, project }) => ({
-      name,
-      kind: `agent · ${project}`,
-      href: `/mail/${part(project)}/inbox/${part(name)}`,
-    })),
-    ...(threads.messages ?? []).map((/** @type {any} */ { id, thread_id, subject, project }) => ({
-      name: subject === '' ? `Thread ${thread_id ?? id}` : subject,
-      kind: `thread · ${project}`,
-      href: `/mail/${part(project)}/thread/${part(thread_id ?? String(id))}`,
-    })),
-  ]
-}
-
-/** @param {string} url */
-async function ask(url) {
-  const answer = await fetch(url, { headers: { accept: 'application/json' } })
-  return answer.ok ? answer.json() : {}
+/** @param {string} q @param {string | undefined} project @param {AbortSignal} signal @returns {Promise<Place[]>} */
+async function ask(q, project, signal) {
+  const query = new URLSearchParams({ q, ...(project && { project }) })
+  const answer = await fetch(`/mail/jump?${query}`, { headers: { accept: 'application/json' }, signal })
+  if (!answer.ok) throw new Error(answer.statusText)
+  return (await answer.json()).places
 }

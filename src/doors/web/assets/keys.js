@@ -1,5 +1,8 @@
-/** Keys: links and fields name theirs in `data-hotkey`; walking a list and the dialogs are here. */
+/** Keys: links and fields name theirs in `data-hotkey`; walking a list, acting on a line and the dialogs are here. */
+import { choose, markRead, press, reply } from './acting.js'
 import { install } from './hotkey.js'
+import { goBack } from './place.js'
+import { allRows, currentRow, focusRow, linkOf } from './rows.js'
 
 /** @type {WeakSet<HTMLElement>} */
 const known = new WeakSet()
@@ -18,23 +21,21 @@ export function refreshKeys() {
 export function installKeys() {
   on = true
   refreshKeys()
+  document.addEventListener('parley:refreshed', refreshKeys)
   act('j', () => walk(1))
   act('k', () => walk(-1))
-  act('o', () =>
-    rows()
-      .find((row) => row === document.activeElement)
-      ?.click(),
-  )
-  act('n', () => walk(1, '.unread'))
-  act('u', () => {
-    const { up } = document.body.dataset
-    if (up !== undefined) location.assign(up)
+  act('o', () => {
+    const row = currentRow()
+    if (row) linkOf(row)?.click()
   })
-  act('e', () => {
-    const row = document.activeElement?.closest('[data-row]')
-    const button = (row ?? document).querySelector('button[data-read]')
-    if (button instanceof HTMLButtonElement) button.click()
-  })
+  act('n', () => walk(1, ':is(.new, .unread)'))
+  act('u', goBack)
+  act('e', markRead)
+  act('x', choose)
+  act('a', () => press('button[value="approve"]'))
+  act('l', () => press('button[name="release"], a[href*="confirm="]'))
+  // On a page with a field to answer, or a way to it, that has the key.
+  if (document.querySelector('[data-hotkey="r"]') === null) act('r', reply)
   act('Shift+?,?', () => {
     const dialog = document.getElementById('help')
     if (dialog instanceof HTMLDialogElement && !dialog.open) dialog.showModal()
@@ -48,23 +49,21 @@ function act(keys, work) {
   install(button, keys)
 }
 
-/** The links that a list is walked by. @param {string} [which] @returns {HTMLElement[]} */
-const rows = (which = '') =>
-  [...document.querySelectorAll(`#main [data-row]${which}`)].flatMap((row) => {
-    const link = row.matches('a') ? row : row.querySelector('a.subject')
-    return link instanceof HTMLElement ? [link] : []
-  })
-
 /** @param {1 | -1} by @param {string} [which] */
-function walk(by, which) {
-  const wanted = new Set(rows(which))
-  const all = rows()
-  const from = all.indexOf(/** @type {HTMLElement} */ (document.activeElement))
-  for (let at = from === -1 && by === -1 ? all.length - 1 : from + by; at >= 0 && at < all.length; at += by) {
+function walk(by, which = '*') {
+  const all = allRows()
+  const here = currentRow()
+  const from = here === undefined ? begin(all, by) : all.indexOf(here) + by
+  for (let at = from; at >= 0 && at < all.length; at += by) {
     const row = all[at]
-    if (row === undefined || !wanted.has(row)) continue
-    row.focus()
-    row.scrollIntoView({ block: 'nearest' })
-    return
+    if (row?.matches(which)) return focusRow(row)
   }
+}
+
+/** A long thread is read in its middle: there it begins at what is in view. @param {HTMLElement[]} all @param {1 | -1} by */
+function begin(all, by) {
+  const top = document.querySelector('.top')?.getBoundingClientRect().bottom ?? 0
+  const shown = all.findIndex((row) => row.matches('.message') && row.getBoundingClientRect().bottom > top)
+  if (shown !== -1) return shown
+  return by === 1 ? 0 : all.length - 1
 }

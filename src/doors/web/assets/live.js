@@ -1,14 +1,10 @@
 /** Keeps a page up to date: a stream says that something changed, then the page asks for itself again and changes in place. */
 import { Idiomorph } from './idiomorph.js'
-import { refreshKeys } from './keys.js'
 
 /** At most two refreshes a second. */
 const pauseMs = 500
 const retryMs = 3000
 const boardMs = 60_000
-
-/** Asks for the page again, where it is live. */
-export let refreshPage = () => {}
 
 export function keepLive() {
   const { events } = /** @type {HTMLElement} */ (document.getElementById('main')).dataset
@@ -25,13 +21,11 @@ export function keepLive() {
     setTimeout(refresh, Math.max(0, last + pauseMs - performance.now()))
   }
 
-  refreshPage = hint
-
   async function refresh() {
     stale = false
     last = performance.now()
     try {
-      await load()
+      await refreshPage()
     } catch {
       // The server is away: the stream says when it is back.
     }
@@ -74,12 +68,15 @@ function show(text) {
   place.hidden = text === ''
 }
 
-async function load() {
+/** Asks for this page again, and changes it in place. */
+export async function refreshPage() {
   const answer = await fetch(location.href, { headers: { accept: 'text/html' }, cache: 'no-store' })
   if (answer.redirected) return location.reload()
   if (!answer.ok) return
   const next = new DOMParser().parseFromString(await answer.text(), 'text/html')
   let arrived = 0
+  /** @type {HTMLElement[]} */
+  const below = []
   const options = {
     ignoreActiveValue: true,
     callbacks: {
@@ -88,19 +85,23 @@ async function load() {
       beforeAttributeUpdated: (/** @type {string} */ name, /** @type {Node} */ node) =>
         !(name === 'open' && node instanceof HTMLDetailsElement) &&
         !(name === 'hidden' && node instanceof HTMLLIElement),
-      beforeNodeRemoved: (/** @type {Node} */ node) => !(node instanceof HTMLElement && node.matches('.filter')),
+      beforeNodeRemoved: (/** @type {Node} */ node) =>
+        !(node instanceof HTMLElement && node.matches('.filter, .new-line')),
       afterNodeAdded: (/** @type {Node} */ node) => {
         if (!(node instanceof HTMLElement) || !node.matches('[data-row]')) return
         node.classList.add('arrived')
         arrived++
+        if (node.matches('.message')) below.push(node)
       },
     },
   }
+  // The line stays where the person left off, while the page is open.
+  if (document.getElementById('new') !== null) next.getElementById('new')?.remove()
   for (const part of ['main', '.side', '#inspector', '#waiting']) morph(part, next, options)
   document.title = next.title
-  refreshKeys()
   document.dispatchEvent(new Event('parley:refreshed'))
   announce(arrived)
+  showBelow(below)
 }
 
 /** @param {string} part @param {Document} next @param {object} options */
@@ -117,11 +118,39 @@ function isTyped(node) {
 }
 
 /** @param {number} count */
-function announce(count) {
+const announce = (count) => say(count === 0 ? '' : count === 1 ? 'One new message' : `${count} new messages`)
+
+/** Messages of an open thread that came below what is in view: a button leads to the first, and stays until it is used. */
+/** @type {HTMLElement[]} */
+let waiting = []
+
+/** @param {HTMLElement[]} messages */
+function showBelow(messages) {
+  waiting.push(...messages.filter((message) => message.getBoundingClientRect().top > innerHeight - 40))
+  waiting = waiting.filter((message) => message.isConnected)
+  let button = document.getElementById('below')
+  if (waiting.length === 0) return button?.remove()
+  if (button === null) {
+    button = document.createElement('button')
+    button.id = 'below'
+    button.className = 'below'
+    button.addEventListener('click', () => {
+      waiting[0]?.scrollIntoView({ block: 'start' })
+      waiting = []
+      document.getElementById('below')?.remove()
+    })
+    document.body.append(button)
+  }
+  button.textContent = `↓ ${waiting.length} new`
+}
+
+/** Told at the edge of the page for a while. @param {string} text */
+export function say(text) {
   const place = document.getElementById('live')
-  if (place === null || count === 0) return
-  place.textContent = count === 1 ? 'One new message' : `${count} new messages`
+  if (place === null || text === '') return
+  place.textContent = text
   setTimeout(() => {
+    if (place.textContent !== text) return
     place.textContent = ''
   }, 4000)
 }

@@ -1,8 +1,10 @@
-/** Scripts keep a page live, add keys, and filter lists. Everything else works without them. */
+/** Scripts keep a page live, add keys, act in place, and filter lists. Everything else works without them. */
+import { actInPlace } from './acting.js'
 import { installJump } from './jump.js'
 import { installKeys } from './keys.js'
 import { keepLive } from './live.js'
 import { installNotifications } from './notify.js'
+import { keepPlace } from './place.js'
 import { openThread } from './reading.js'
 import { keepTimes } from './times.js'
 
@@ -66,6 +68,8 @@ if (document.body.dataset.keys === 'on') {
   installJump()
 }
 openThread()
+keepPlace()
+actInPlace()
 keepLive()
 keepTimes()
 installNotifications()

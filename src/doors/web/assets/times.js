@@ -20,7 +20,7 @@ function keepZone() {
   const secure = location.protocol === 'https:' ? '; Secure' : ''
   // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store is not there on plain http.
   document.cookie = `parley_zone=${encodeURIComponent(zone)}; Path=/mail; Max-Age=31536000; SameSite=Strict${secure}`
-  refreshPage()
+  void refreshPage()
 }
 
 /** @param {Element} time */

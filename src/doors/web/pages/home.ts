@@ -13,7 +13,7 @@ import { needsList } from '../parts/needs.ts'
 import { pager } from '../parts/pager.ts'
 import { sendButton } from '../parts/project-head.ts'
 import { projectTable, suggestionList } from '../parts/projects.ts'
-import { row, rows, sealedAsOne } from '../parts/rows.ts'
+import { row, rows, sealedAsOne, sinceLine } from '../parts/rows.ts'
 import { flag, importance, limit, place, text } from '../query.ts'
 import { nextUrl, toMessage, toProject } from '../shapes.ts'
 import { urlWith, type Visit } from '../site.ts'
@@ -61,7 +61,7 @@ ${
 ${agents > 0 && filters(visit, wish)}
 ${
   mail.items.length > 0
-    ? html`${!firstPage && html`<h2 class="visually-hidden">Messages</h2>`}${rows(sealedAsOne(mail.items).map((message) => row(visit, message, { count: message.count })))}${pager(
+    ? html`${!firstPage && html`<h2 class="visually-hidden">Messages</h2>`}${rows(sinceLine(visit, sealedAsOne(mail.items), (message) => row(visit, message, { count: message.count })))}${pager(
         {
           older: nextUrl(visit, mail.next),
           newer: nextUrl(visit, mail.prev, 'after'),
@@ -84,7 +84,7 @@ ${worked.length > 0 && html`<section class="section"><h2>Projects</h2>${projectT
 function filters(visit: Visit, { project, from, importance, unread }: z.output<typeof query>): Html {
   const one = (name: string, value: string, says: string, on: boolean) =>
     html`<a class="pill" href="${urlWith(visit, { before: undefined, after: undefined, done: undefined, [name]: on ? undefined : value })}"${on && html` aria-current="true"`}>${says}${on && html` <span aria-hidden="true">×</span>`}</a>`
-  return html`<div class="filters">${one('unread', '1', 'Unread', unread === true)}${one('importance', 'urgent', 'Urgent', importance === 'urgent')}${one('importance', 'high', 'High', importance === 'high')}${
+  return html`<div class="filters">${one('unread', '1', 'Unread by agents', unread === true)}${one('importance', 'urgent', 'Urgent', importance === 'urgent')}${one('importance', 'high', 'High', importance === 'high')}${
     project !== undefined && one('project', project, `In ${project}`, true)
   }${from !== undefined && one('from', from, `From ${from}`, true)}</div>`
 }

@@ -48,7 +48,7 @@ export const page = definePage({
 ${profile(visit, data)}
 <div class="filters"><a class="pill" href="${urlWith(visit, { ...fresh, box: undefined })}"${here && html` aria-current="true"`}>Inbox</a><a class="pill" href="${urlWith(visit, { ...fresh, box: 'outbox', unread: undefined })}"${!here && html` aria-current="true"`}>Outbox</a>${
         here &&
-        html`<a class="pill" href="${urlWith(visit, { ...fresh, unread: wish.unread ? undefined : 1 })}"${wish.unread && html` aria-current="true"`}>Unread only</a>`
+        html`<a class="pill" href="${urlWith(visit, { ...fresh, unread: wish.unread ? undefined : 1 })}"${wish.unread && html` aria-current="true"`}>Unread by ${agent.name}</a>`
       }${here && markAll(visit, data)}</div>
 ${
   items.length === 0
@@ -73,16 +73,15 @@ function newerUrl(visit: Visit, { page, before }: z.output<typeof query>): strin
 const profile = (visit: Visit, { agent }: Box): Html =>
   html`<p class="facts-line"><span>${agent.program} · ${agent.model}</span><span>contact policy <code>${agent.contactPolicy}</code></span><span>${
     agent.activeAt === 0 ? 'never active' : html`active ${longTime(visit, agent.activeAt)}`
-  }</span><span>${agent.unread} unread</span></p>${agent.task !== '' && html`<p class="facts-line" dir="auto">${agent.task}</p>`}`
+  }</span><span>${isReserved(agent.name) ? `${agent.unread} not marked as read` : `${agent.unread} unread by ${agent.name}`}</span></p>${agent.task !== '' && html`<p class="facts-line" dir="auto">${agent.task}</p>`}`
 
 function line(visit: Visit, { project, agent }: Box, message: Box['items'][number], here: boolean): Html {
-  const unread = here ? message.readAt === undefined : message.unread > 0
+  const unread = here && message.readAt === undefined
   const state = message.ackedAt ? 'acknowledged' : message.ackRequired ? 'to acknowledge' : undefined
   return row(visit, message, {
     home: project.slug,
     unread,
-    tags: html`${state && html`<span class="state small ${message.ackedAt ? 'good' : 'wait'}">${state}</span>`}${message.thread !== undefined && html`<a class="badge mono" href="${threadUrl(message)}" title="Thread ${message.thread}">${message.thread}</a>`}${
-      here &&
+    tags: html`${unread && html`<span class="unread-by" title="${agent.name} has not read this">unread</span>`}${state && html`<span class="state small ${message.ackedAt ? 'good' : 'wait'}">${state}</span>`}${message.thread !== undefined && html`<a class="badge mono" href="${threadUrl(message)}" title="Thread ${message.thread}">${message.thread}</a>`}${
       unread &&
       visit.steers &&
       html`<form class="onhover" method="post" action="${at(project.slug, 'inbox', agent.name)}">${proof(visit.csrf)}<button class="quiet" data-read name="read" value="${message.id}" title="${isReserved(agent.name) ? 'It no longer counts as new' : `${agent.name} will not be offered this message again`}" aria-label="Mark read: ${message.subject}">Mark read</button></form>`

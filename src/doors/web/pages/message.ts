@@ -4,6 +4,7 @@ import { HubError } from '../../../base/errors.ts'
 import { isReserved, slugName } from '../../../base/names.ts'
 import { ownWords } from '../../../base/preamble.ts'
 import { echo } from '../../../base/text.ts'
+import { markSeen } from '../../../core/pages/marks.ts'
 import { type RecipientState, type ShownMessage, showMessage } from '../../../core/pages/message.ts'
 import { type Html, html } from '../html.ts'
 import { proof } from '../layout.ts'
@@ -21,10 +22,12 @@ import { messageText } from '../texts.ts'
 
 export const page = definePage({
   query: z.object({}),
-  async load({ hub, caller }, _query, params) {
+  async load({ hub, caller, marks }, _query, params) {
     const [project, id] = [part(params, 'project'), part(params, 'id')]
     if (!/^\d{1,15}$/.test(id)) throw new HubError('MESSAGE_NOT_FOUND', `There is no message ${echo(id)}.`)
-    return showMessage(hub, caller, project, Number(id))
+    const message = await showMessage(hub, caller, project, Number(id))
+    await markSeen(hub, caller, marks, [message])
+    return message
   },
   json: ({ data }) => ({
     ...toMessage(data),
@@ -36,7 +39,7 @@ export const page = definePage({
   text: ({ data }) => messageText(data),
   async view({ data, visit, params }) {
     const project = part(params, 'project')
-    const { id, subject, from, sealed, overseer, createdAt, topic, attachments } = data
+    const { id, subject, from, sealed, overseer, author, createdAt, topic, attachments } = data
     const text = withQuery(at(project, 'message', id), { format: 'md' })
     const [body] = await visit.bodies.render(
       data.project,
@@ -50,7 +53,7 @@ export const page = definePage({
       watch: { project, thread: data.thread ?? String(id) },
       main: html`<ol class="crumbs"><li><a href="/mail/projects">Projects</a></li><li><a href="${at(project)}">${slugName(project)}</a></li><li><a href="${threadUrl(data)}">${topic ?? (data.thread !== undefined ? `Thread ${data.thread}` : 'Thread')}</a></li></ol>
 <article class="letter"><header><h1 dir="auto">${pathShown(title)}</h1>
-<p class="facts-line">${disc(visit, from)}<b>${agentLink(from, project)}</b>${overseer && overseerBadge}<span>${fullTime(visit, createdAt)}</span><span>${longTime(visit, createdAt)}</span>${importanceBadge(data)}${data.ackRequired && html`<span class="badge">acknowledgement required</span>`}<a href="${text}">${icon(visit, 'text')}As text</a></p></header>
+<p class="facts-line">${disc(visit, from)}<b>${agentLink(from, project)}</b>${overseer && overseerBadge}${author && html`<bdi class="author">${author}</bdi>`}<span>${fullTime(visit, createdAt)}</span><span>${longTime(visit, createdAt)}</span>${importanceBadge(data)}${data.ackRequired && html`<span class="badge">acknowledgement required</span>`}<a href="${text}">${icon(visit, 'text')}As text</a></p></header>
 ${recipientList(visit, project, data)}
 ${sealed ? html`<p class="soft">All agents of this message hold keys. Whoever has the operator's token can read it.</p>` : html`${foldedPreamble(data)}${body}`}
 ${attached(visit, data.project, attachments)}

@@ -55,5 +55,8 @@ ${leases.length === 0 ? html`<p class="soft">Nobody holds a file right now.</p>`
   },
 })
 
+const behindWords = (agents: number): string =>
+  agents === 1 ? '1 agent has unread mail' : `${agents} agents have unread mail`
+
 const figures = ({ counts, project, hours }: Overview): Html =>
-  html`<a class="facts-line" href="${at(project.slug, 'activity')}" title="Messages of the last day">${sparkline(hours)}<span>${counts.messages} messages, ${counts.unread} unread</span></a>`
+  html`<a class="facts-line" href="${at(project.slug, 'activity')}" title="Messages of the last day">${sparkline(hours)}<span>${counts.messages} ${counts.messages === 1 ? 'message' : 'messages'}</span>${project.behind > 0 && html`<span>${behindWords(project.behind)}</span>`}</a>`

@@ -6,17 +6,18 @@ import { needProject } from '../../../core/projects/projects.ts'
 import type { Excerpt } from '../../../fulltext/excerpt.ts'
 import { marked } from '../../../fulltext/excerpt.ts'
 import { type Html, html } from '../html.ts'
+import { proof } from '../layout.ts'
 import { definePage } from '../page.ts'
 import { empty } from '../parts/empty.ts'
 import { pager } from '../parts/pager.ts'
 import { shortAddress } from '../parts/people.ts'
 import { projectHead } from '../parts/project-head.ts'
-import { row, rows } from '../parts/rows.ts'
+import { row, rows, threadUrl } from '../parts/rows.ts'
 import { searchForm } from '../parts/search-form.ts'
 import { monthName } from '../parts/times.ts'
 import { flag, importance, limit, oneOf, pageNumber, text, time } from '../query.ts'
 import { nextUrl, toMessage } from '../shapes.ts'
-import { at, urlWith, type Visit } from '../site.ts'
+import { at, urlWith, type Visit, withQuery } from '../site.ts'
 
 const query = z.object({
   q: text,
@@ -65,8 +66,11 @@ export const page = definePage({
       score: hit.score,
     })),
     facets: found?.facets ?? { project: [], sender: [], importance: [], month: [] },
+    total: found?.total ?? 0,
+    ...(found?.capped && { capped: true }),
     next: moreUrl(visit, found),
     ...(found?.note !== undefined && { note: found.note }),
+    ...(found?.suggestion !== undefined && { suggestion: found.suggestion }),
   }),
   view: ({ data: { slug, found }, query: wish, visit }) => {
     const days = { since: visit.query.get('since') ?? undefined, until: visit.query.get('until') ?? undefined }
@@ -77,7 +81,7 @@ export const page = definePage({
       project: slug,
       up: slug === undefined ? '/mail' : at(slug),
       main: html`${slug === undefined ? html`<div class="head"><h1>Search</h1></div>` : projectHead(visit, { project: slug, title: 'Search', tab: 'search' })}
-${form}${found && pills(visit, found, wish)}${found?.note && html`<p class="notice">${found.note}</p>`}${found ? results(visit, found, slug) : hints}`,
+${form}${found && html`<div class="search-head">${pills(visit, found, wish)}${totalOf(found)}${keepSearch(visit, wish.q)}</div>`}${found?.note && html`<p class="notice">${found.note}</p>`}${found ? results(visit, found, slug) : hints}`,
     }
   },
 })
@@ -96,13 +100,35 @@ function previousUrl(visit: Visit): string | null {
 }
 
 function results(visit: Visit, found: Found, slug: string | undefined): Html {
+  if (found.suggestion !== undefined)
+    return html`<div class="empty"><h2>Nothing found</h2><p>No message has these words, but others begin with them: <a href="${urlWith(visit, { page: undefined, q: found.suggestion })}"><b>${found.suggestion}</b></a></p></div>`
   if (found.results.length === 0)
     return empty('Nothing found', 'Try fewer or simpler words, take a filter away, or look in both subject and body.')
   return html`${facets(visit, found, slug)}<h2 class="visually-hidden">Results</h2>${rows(
     found.results.map((hit) =>
-      row(visit, hit, { home: slug, told: { subject: shown(hit.title), excerpt: shown(hit.snippet) } }),
+      row(visit, hit, {
+        home: slug,
+        told: { subject: shown(hit.title), excerpt: shown(hit.snippet) },
+        tags: html`<a class="badge mono" href="${withQuery(threadUrl(hit), { at: hit.id })}#m-${hit.id}" title="Thread ${hit.thread ?? hit.id}">${hit.topic ?? hit.thread ?? `#${hit.id}`}</a>`,
+      }),
     ),
   )}${pager({ older: moreUrl(visit, found), newer: previousUrl(visit) })}`
+}
+
+/** Messages, each once, however many agents got it. */
+function totalOf({ total, capped }: Found): Html | undefined {
+  if (total === 0) return undefined
+  return html`<p class="total" role="status">${capped && 'At least '}${total} ${total === 1 ? 'message' : 'messages'}</p>`
+}
+
+/** The search as it stands, without the page of its results. */
+function keepSearch(visit: Visit, q = ''): Html | undefined {
+  const { marks, csrf, query } = visit
+  const path = urlWith(visit, { page: undefined, done: undefined })
+  if (path === visit.path) return undefined
+  const kept = marks.searches.some((one) => one.path === path)
+  const title = q === '' ? query.toString() : q
+  return html`<form method="post" action="/mail/saved-searches">${proof(csrf)}<input type="hidden" name="title" value="${title}"><button class="quiet" name="${kept ? 'forget' : 'save'}" value="${path}">${kept ? 'Remove from saved' : 'Save search'}</button></form>`
 }
 
 /** Marks the words that were found. */
@@ -177,4 +203,4 @@ function lastDay(month: string): string {
   return new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 10)
 }
 
-const hints = html`<div class="empty"><h2>Look for words</h2><p>All words must be there. <code>"build plan"</code> is a phrase, <code>migr*</code> a beginning, <code>-draft</code> must not be there; <code>OR</code> and parentheses work. <code>subject:</code> <code>body:</code> <code>from:</code> <code>to:</code> <code>thread:</code> <code>project:</code> name a field.</p></div>`
+const hints = html`<div class="empty"><h2>Look for words</h2><p>All words must be there. <code>"build plan"</code> is a phrase, <code>migr*</code> a beginning, <code>-draft</code> must not be there; <code>OR</code> and parentheses work. <code>subject:</code> <code>body:</code> <code>from:</code> <code>to:</code> <code>thread:</code> <code>project:</code> name a field.</p><p><code>is:unread</code> <code>is:unacked</code> <code>is:sealed</code> <code>has:attachment</code> <code>importance:high</code> <code>type:question</code> <code>after:2026-11-01</code> <code>before:2026-12-01</code> choose among messages, and <code>-is:unread</code> leaves them out.</p></div>`

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { slugName } from '../../../base/names.ts'
 import { ownWords } from '../../../base/preamble.ts'
+import { isNew, markSeen, seenAt } from '../../../core/pages/marks.ts'
 import { type ShownThread, showThread } from '../../../core/pages/threads.ts'
 import { summarizeThread, type ThreadSummary } from '../../../core/threads/summaries.ts'
 import { iso } from '../../words/times.ts'
@@ -12,9 +13,9 @@ import { threadInspector } from '../parts/inspector.ts'
 import { agentLink, arrow, disc, names, overseerBadge, pathShown, threadTitle } from '../parts/people.ts'
 import { foldedPreamble } from '../parts/preamble.ts'
 import { replyBox } from '../parts/reply.ts'
-import { importanceBadge, messageUrl, typeBadge } from '../parts/rows.ts'
+import { importanceBadge, messageUrl, typeBadge, unreadBy } from '../parts/rows.ts'
 import { summaryPart } from '../parts/summary.ts'
-import { shortTime } from '../parts/times.ts'
+import { clockTime, shortTime } from '../parts/times.ts'
 import { flag, limit, place } from '../query.ts'
 import { addressIn, nextUrl, toMessage } from '../shapes.ts'
 import { at, type Visit } from '../site.ts'
@@ -22,10 +23,11 @@ import { threadText } from '../texts.ts'
 
 export const page = definePage({
   query: z.object({ before: place, after: place, at: place, limit, summary: flag }),
-  async load({ hub, caller }, { summary, ...place }, params) {
+  async load({ hub, caller, marks }, { summary, ...place }, params) {
     const [project, key] = [part(params, 'project'), part(params, 'thread')]
     const thread = await showThread(hub, caller, project, { thread: key, ...place })
     const told = summary ? await summarizeThread(hub, caller, { project, key, refine: true }) : undefined
+    await markSeen(hub, caller, marks, thread.messages)
     return { thread, told }
   },
   json: ({ data: { thread, told }, visit }) => ({
@@ -62,6 +64,7 @@ export const page = definePage({
     )
     const earlier = nextUrl({ ...visit, query: withoutPlace(visit) }, thread.next)
     const later = laterUrl(visit, thread)
+    const first = messages.find((message) => isNew(visit.marks, message))
     return {
       title,
       project,
@@ -72,8 +75,8 @@ export const page = definePage({
 <div class="head"><h1 dir="auto"><span>${pathShown(title)}</span></h1></div>
 <p class="facts-line">${topic !== undefined && html`<span class="badge">topic</span>`}${thread.key !== undefined && html`<span class="mono">${thread.key}</span>`}<span class="state ${status === 'open' ? 'good' : ''}">${status}</span><span>${count} ${count === 1 ? 'message' : 'messages'}</span>${thread.closeReason && html`<span dir="auto">${thread.closeReason}</span>`}</p>
 ${told && summaryPart(told)}
-${earlier !== null && html`<a class="earlier" rel="prev" href="${earlier}">Earlier messages</a>`}
-${messages.map((message, place) => article(visit, thread, message, bodies[place]))}
+${earlier !== null && html`<a class="earlier" rel="prev" href="${earlier}">${first !== undefined && first === messages[0] ? 'Earlier messages, perhaps new to you' : 'Earlier messages'}</a>`}
+${messages.map((message, place) => html`${message === first && newLine(visit, message)}${article(visit, thread, message, bodies[place])}`)}
 ${later !== null && html`<p class="ways"><a class="earlier" rel="next" href="${later}">Later messages</a><a class="earlier" href="${at(project, 'thread', id)}">Newest messages</a></p>`}${later === null && replyBox(visit, thread)}`,
     }
   },
@@ -88,15 +91,19 @@ function withoutPlace({ query }: Visit): URLSearchParams {
 const laterUrl = (visit: Visit, { later }: ShownThread): string | null =>
   nextUrl({ ...visit, query: withoutPlace(visit) }, later, 'after')
 
+/** Where a person left off. */
+const newLine = (visit: Visit, { threadId }: ShownThread['messages'][number]): Html =>
+  html`<p class="new-line" id="new"><span>New since ${clockTime(visit, seenAt(visit.marks, threadId))}</span></p>`
+
 function article(
   visit: Visit,
   { project }: ShownThread,
   message: ShownThread['messages'][number],
   body: Html | undefined,
 ): Html {
-  const { id, from, to, cc, overseer, sealed, topic, unread } = message
+  const { id, from, to, cc, overseer, author, sealed, topic } = message
   const recipients = topic === undefined ? names([...to, ...cc], project, 4) : ''
-  return html`<article class="message${overseer && ' of-overseer'}" id="m-${id}" data-row><header>${disc(visit, from)}<h2>${agentLink(from, project)}</h2>${recipients !== '' && html`<span class="to">${arrow}<bdi>${recipients}</bdi></span>`}${overseer && overseerBadge}${typeBadge(message)}${importanceBadge(message)}${unread > 0 && html`<span class="state late small">${unread === 1 ? '1 has not read it' : `${unread} have not read it`}</span>`}<span class="when"><a class="subject" href="${messageUrl(message)}">${shortTime(visit, message.createdAt)}<span class="visually-hidden">: this message</span></a></span></header>
+  return html`<article class="message${overseer && ' of-overseer'}" id="m-${id}" data-row><header>${disc(visit, from)}<h2>${agentLink(from, project)}</h2>${recipients !== '' && html`<span class="to">${arrow}<bdi>${recipients}</bdi></span>`}${overseer && overseerBadge}${author && html`<bdi class="author">${author}</bdi>`}${typeBadge(message)}${importanceBadge(message)}${unreadBy(message)}<span class="when"><a class="subject" href="${messageUrl(message)}">${shortTime(visit, message.createdAt)}<span class="visually-hidden">: this message</span></a></span></header>
 ${sealed ? html`<p class="soft">Sealed: between agents that hold keys.</p>` : html`${foldedPreamble(message)}${body}`}${message.bodyCut && html`<p><a href="${messageUrl(message)}">All of this message</a></p>`}${attached(visit, project, message.attachments)}</article>`
 }
 

@@ -5,7 +5,8 @@ import { html } from '../html.ts'
 import { definePage } from '../page.ts'
 import { connectLines } from '../parts/empty.ts'
 import { pager } from '../parts/pager.ts'
-import { row, rows, sealedAsOne, threadUrl } from '../parts/rows.ts'
+import { row, rows, sealedAsOne, sinceLine, threadUrl } from '../parts/rows.ts'
+import { allSeen } from '../parts/seen.ts'
 import { limit, place, text } from '../query.ts'
 import { nextUrl, toMessage } from '../shapes.ts'
 
@@ -20,11 +21,15 @@ export const page = definePage({
     title: 'All threads',
     here: 'inbox',
     watch: { project: query.project },
-    main: html`<div class="head"><h1>All threads</h1></div>
+    main: html`<div class="head"><h1>All threads</h1>${allSeen(visit)}</div>
 ${
   data.items.length === 0
     ? connectLines(visit)
-    : rows(sealedAsOne(data.items).map((item) => row(visit, item, { href: threadUrl(item), count: item.count })))
+    : rows(
+        sinceLine(visit, sealedAsOne(data.items), (item) =>
+          row(visit, item, { href: threadUrl(item), count: item.count }),
+        ),
+      )
 }${pager({ older: nextUrl(visit, data.next), newer: query.before === undefined ? null : '/mail/unified-inbox' })}`,
   }),
 })

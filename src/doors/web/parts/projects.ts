@@ -9,10 +9,10 @@ import { pathShown, projectBadge, slugShown } from './people.ts'
 import { longTime } from './times.ts'
 
 export const projectTable = (visit: Visit, projects: readonly PageProject[]): Html =>
-  html`<div class="scrolls"><table class="table"><thead><tr><th>Project</th><th>Folder</th><th class="number">Agents</th><th class="number">Messages</th><th class="number">Unread</th><th>Last active</th><th>Created</th></tr></thead>
+  html`<div class="scrolls"><table class="table"><thead><tr><th>Project</th><th>Folder</th><th class="number">Agents</th><th class="number">Messages</th><th class="short">Unread by</th><th>Last active</th><th>Created</th></tr></thead>
 <tbody>${projects.map(
-    ({ slug, key, agents, messages, unread, activeAt, createdAt, siblings }) =>
-      html`<tr data-row><td><a class="subject" href="${at(slug)}"><b>${slugShown(slug)}</b></a>${siblings.length > 0 && html` <span class="siblings">${siblings.map(projectBadge)}</span>`}</td><td class="path mono soft" title="${key}">${pathShown(key)}</td><td class="number" data-label="Agents">${agents}</td><td class="number" data-label="Messages">${messages}</td><td class="number" data-label="Unread">${unread}</td><td class="short" data-label="Active">${activeAt === undefined ? html`<span class="soft">never</span>` : longTime(visit, activeAt)}</td><td class="short" data-label="Created">${longTime(visit, createdAt)}</td></tr>`,
+    ({ slug, key, agents, messages, behind, activeAt, createdAt, siblings }) =>
+      html`<tr data-row><td><a class="subject" href="${at(slug)}"><b>${slugShown(slug)}</b></a>${siblings.length > 0 && html` <span class="siblings">${siblings.map(projectBadge)}</span>`}</td><td class="path mono soft" title="${key}">${pathShown(key)}</td><td class="number" data-label="Agents">${agents}</td><td class="number" data-label="Messages">${messages}</td><td class="short" data-label="Unread by">${behind === 0 ? html`<span class="soft">nobody</span>` : behind === 1 ? '1 agent' : `${behind} agents`}</td><td class="short" data-label="Active">${activeAt === undefined ? html`<span class="soft">never</span>` : longTime(visit, activeAt)}</td><td class="short" data-label="Created">${longTime(visit, createdAt)}</td></tr>`,
   )}</tbody></table></div>`
 
 interface Suggestion {

@@ -37,7 +37,7 @@ export function searchForm(asked: Searched): Html {
   const { project, q, scope, order, boost, from, to, importance, unread, attachments, since, until } = asked
   const filtered = [scope, order, boost, from, to, importance, unread, attachments, since, until].some(Boolean)
   return html`<form class="searching" role="search" action="${project === undefined ? '/mail/search' : at(project, 'search')}" aria-label="Search messages">
-<div class="line"><label class="visually-hidden" for="q">Words to look for</label><input id="q" name="q" type="search" value="${q ?? ''}" placeholder="Words, &quot;a phrase&quot;, subject:plan, from:GreenCastle, -not" autocomplete="off"><button class="primary">Search</button></div>
+<div class="line"><label class="visually-hidden" for="q">Words to look for</label><input id="q" name="q" type="search" value="${q ?? ''}" placeholder="Words, &quot;a phrase&quot;, from:GreenCastle, is:unread, after:2026-11-01" autocomplete="off"><button class="primary">Search</button></div>
 <details${filtered && html` open`}><summary>Filters</summary><div class="more-fields">${choice(
     'scope',
     'Look in',
@@ -56,6 +56,6 @@ export function searchForm(asked: Searched): Html {
     ['high', 'High'],
     ['normal', 'Normal'],
     ['low', 'Low'],
-  ])}${field('from', 'From', from)}${field('to', 'To', to)}${field('since', 'Since', since, 'date')}${field('until', 'Until', until, 'date')}${check('boost', 'Boost subject', boost)}${check('unread', 'Unread', unread)}${check('attachments', 'With attachments', attachments)}</div></details>
+  ])}${field('from', 'From', from)}${field('to', 'To', to)}${field('since', 'Since', since, 'date')}${field('until', 'Until', until, 'date')}${check('boost', 'Boost subject', boost)}${check('unread', 'Unread by agents', unread)}${check('attachments', 'With attachments', attachments)}</div></details>
 </form>`
 }

@@ -41,6 +41,15 @@ export const ageTime = (visit: Looking, at: number): Html => {
   return stamp(visit, at, said === 'now' ? 'a moment' : said, 'for')
 }
 
+/** The time of day, with the day unless it is today. */
+export function clockTime(visit: Looking, at: number): Html {
+  const [then, today] = [timeIn(visit.zone, at), timeIn(visit.zone, visit.now)]
+  const [, month = '', date = ''] = then.slice(0, 10).split('-')
+  const clock = then.slice(11, 16)
+  const isToday = then.slice(0, 10) === today.slice(0, 10)
+  return stamp(visit, at, isToday ? clock : `${Number(date)} ${months[Number(month) - 1]} ${clock}`)
+}
+
 export const fullTime = (visit: Looking, at: number): Html => stamp(visit, at, exact(visit, at))
 
 export const untilTime = (visit: Looking, at: number): Html => stamp(visit, at, hence(at, visit.now))

@@ -1,0 +1,112 @@
+/** Acts in place: a form of a line is sent without leaving the page, then the next line has the focus. */
+import { refreshPage, say } from './live.js'
+import { allRows, currentRow, focusRow } from './rows.js'
+
+/** The ids of lines that were chosen for one act. @type {Set<string>} */
+const chosen = new Set()
+
+export function actInPlace() {
+  document.addEventListener('submit', (event) => {
+    const form = event.target
+    if (!(form instanceof HTMLFormElement) || form.method !== 'post' || event.defaultPrevented) return
+    const row = /** @type {HTMLElement | null} */ (form.closest('#main :is([data-row], .need)'))
+    if (row === null) return
+    event.preventDefault()
+    void act([{ form, button: event.submitter }], row)
+  })
+  // Asking once is a page of its own without scripts; with them it is this one.
+  document.addEventListener('click', (event) => {
+    const link = event.target instanceof Element ? event.target.closest('.need a[href*="confirm="]') : null
+    if (!(link instanceof HTMLAnchorElement) || event.ctrlKey || event.metaKey || event.shiftKey) return
+    event.preventDefault()
+    void ask(link)
+  })
+  document.addEventListener('parley:refreshed', showChosen)
+}
+
+/** @param {HTMLAnchorElement} link */
+async function ask(link) {
+  const id = link.closest('.need')?.id ?? ''
+  history.replaceState(history.state, '', link.href)
+  await refreshPage()
+  const button = document.querySelector(`#${CSS.escape(id)} form button`)
+  if (button instanceof HTMLButtonElement) button.focus()
+}
+
+/** @typedef {{ form: HTMLFormElement, button: HTMLElement | null }} Sending */
+
+/** @param {Sending[]} sendings @param {HTMLElement} row */
+async function act(sendings, row) {
+  const before = allRows()
+  const at = before.indexOf(row)
+  const next = before.slice(at + 1).find((one) => !chosen.has(one.id))?.id
+  let said = ''
+  for (const { form, button } of sendings) said = await send(form, button)
+  const url = new URL(location.href)
+  for (const name of ['confirm', 'done']) url.searchParams.delete(name)
+  history.replaceState(history.state, '', url)
+  chosen.clear()
+  await refreshPage()
+  const after = allRows()
+  const byId = next ? document.getElementById(next) : null
+  focusRow(byId ?? (after.length < before.length ? after[at] : after[at + 1]) ?? after.at(-1))
+  say(said)
+}
+
+/** @param {HTMLFormElement} form @param {HTMLElement | null} button @returns {Promise<string>} what the page says of it */
+async function send(form, button) {
+  const fields = new URLSearchParams(/** @type {any} */ (new FormData(form, button)))
+  const answer = await fetch(form.action, { method: 'post', body: fields, headers: { accept: 'text/html' } })
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  const told = page.querySelector(answer.ok ? '.notice' : 'main .fault, main p')
+  return told?.textContent?.trim() ?? (answer.ok ? 'Done.' : 'It did not work.')
+}
+
+/** The button of a line, by what it does. @param {HTMLElement} row @param {string} which */
+const buttonIn = (row, which) => {
+  const button = row.querySelector(which)
+  return button instanceof HTMLElement ? button : undefined
+}
+
+/** Marks the chosen lines as read, else the one with the focus, else the message of the page. */
+export function markRead() {
+  const row = currentRow()
+  const rows = chosen.size > 0 ? allRows().filter(({ id }) => chosen.has(id)) : row ? [row] : []
+  const sendings = rows.flatMap((one) => {
+    const button = buttonIn(one, 'button[data-read]')
+    const form = button?.closest('form')
+    return button && form ? [{ form, button }] : []
+  })
+  const last = rows.at(-1)
+  if (sendings.length > 0 && last !== undefined) return void act(sendings, last)
+  if (row === undefined) buttonIn(document.body, '#main button[data-read]')?.click()
+}
+
+export function choose() {
+  const row = currentRow()
+  if (row === undefined || row.id === '') return
+  if (!chosen.delete(row.id)) chosen.add(row.id)
+  showChosen()
+  say(`${chosen.size} chosen`)
+}
+
+function showChosen() {
+  for (const row of allRows()) row.classList.toggle('chosen', chosen.has(row.id))
+}
+
+/** Presses what is in the line with the focus. @param {string} which */
+export function press(which) {
+  const row = currentRow()
+  if (row !== undefined) buttonIn(row, which)?.click()
+}
+
+/** Answers the message of the line with the focus; in a thread, the field has the key itself. */
+export function reply() {
+  const row = currentRow()
+  if (row === undefined || row.matches('.message')) return
+  const way = buttonIn(row, 'a[href$="#reply"]')
+  if (way !== undefined) return way.click()
+  const link = buttonIn(row, 'a.subject')
+  if (link instanceof HTMLAnchorElement && /\/(message|thread)\//.test(link.pathname))
+    location.assign(`${link.href}#reply`)
+}
