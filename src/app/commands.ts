@@ -118,7 +118,7 @@ export const commands: readonly PeoplesCommand[] = [
     says: 'follow topics live, write into them, keep them in order',
     load: async ({ open, openDesk, config, screen }) => {
       const { topicsCommand } = await import('../doors/cli/topics/topics.ts')
-      const { besideStore } = await import('./beside-store.ts')
+      const { besideStore } = await import('./local-store-only.ts')
       return topicsCommand({ open: besideStore(open, config), openDesk }, screen)
     },
   },
@@ -184,7 +184,7 @@ export const commands: readonly PeoplesCommand[] = [
     says: 'print one line that lets the owner of an agent on another machine in',
     load: async ({ open, config, screen }) => {
       const { inviteCommand } = await import('../doors/cli/operating/invitations.ts')
-      const { reachOf } = await import('./reach.ts')
+      const { reachOf } = await import('./public-url.ts')
       return inviteCommand(open, () => reachOf(config()), screen)
     },
   },

@@ -2,8 +2,8 @@
 
 import { limits } from '../base/limits.ts'
 import { parseDatabaseUrl } from '../db/url.ts'
+import type { Held } from '../guard/check-staged.ts'
 import type { Carried } from '../guard/hook.ts'
-import type { Held } from '../guard/judging.ts'
 import { loadConfig } from '../settings/read.ts'
 import { heldInDatabase, type Looked } from './guard-file.ts'
 

@@ -1,8 +1,8 @@
 /** The guard as a hook starts it: staged files against what other agents hold. It loads little, because every commit waits for it. */
 
 import { systemClock } from '../base/clock.ts'
+import { collisionsOf, heldByOthers, stagedPaths } from '../guard/check-staged.ts'
 import { type Carried, stopped } from '../guard/hook.ts'
-import { collisionsOf, heldByOthers, stagedPaths } from '../guard/judging.ts'
 import type { Looked } from './guard-file.ts'
 
 /** The process around it, or what a test puts in its place. */

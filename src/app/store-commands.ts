@@ -17,12 +17,14 @@ export const storeCommands: readonly PeoplesCommand[] = [
   {
     name: 'export',
     says: 'write out a project or a thread, as Markdown or JSON',
-    load: async ({ open, screen }) => (await import('../doors/cli/transfer/transfer.ts')).exportCommand(open, screen),
+    load: async ({ open, screen }) =>
+      (await import('../doors/cli/export/export-import.ts')).exportCommand(open, screen),
   },
   {
     name: 'import',
     says: 'take in a project or a thread that was exported as JSON',
-    load: async ({ make, screen }) => (await import('../doors/cli/transfer/transfer.ts')).importCommand(make, screen),
+    load: async ({ make, screen }) =>
+      (await import('../doors/cli/export/export-import.ts')).importCommand(make, screen),
   },
   {
     name: 'backup',

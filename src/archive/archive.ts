@@ -15,9 +15,9 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { ownFolder } from './commit-index.ts'
 import { tryGit } from './git.ts'
 import { type Commit, isShown, type Owner, Repository } from './repository.ts'
-import { ownFolder } from './slots.ts'
 
 /** A place in the feed of changes. */
 interface FeedPosition {

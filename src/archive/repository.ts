@@ -15,12 +15,12 @@ import {
 import { dirname, join } from 'node:path'
 import { systemClock } from '../base/clock.ts'
 import { type StoredFile, writeBlob } from './blobs.ts'
+import { type Noun, ownFolder, readSlots, slotsOf, writeSlots } from './commit-index.ts'
 import { linkedFiles } from './digest.ts'
 import { GitError, git, ObjectReader, tryGit } from './git.ts'
 import { digestPath } from './layout.ts'
 import type { Sha } from './objects.ts'
 import { GrowingPack } from './pack.ts'
-import { type Noun, ownFolder, readSlots, slotsOf, writeSlots } from './slots.ts'
 import { Folder } from './tree.ts'
 
 export interface Commit {

@@ -1,7 +1,7 @@
 /** The archive as those see it who only look: which commit a message is in, and what a commit says. */
 import { join } from 'node:path'
+import { type Noun, readSlots, slotsOf } from './commit-index.ts'
 import { tryGit } from './git.ts'
-import { type Noun, readSlots, slotsOf } from './slots.ts'
 
 interface CommitFacts {
   readonly sha: string

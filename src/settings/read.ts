@@ -1,9 +1,9 @@
 /** How settings are read: the command line, the environment, three files, the defaults; the first that has a value wins. */
 import { type Config, settings } from './all.ts'
+import { faultsTogether } from './conflicting-settings.ts'
 import { envFile, settingsFiles } from './files.ts'
 import type { Setting } from './kinds.ts'
 import { slipsInEnvironment, strangersInFile } from './nearest.ts'
-import { faultsTogether } from './together.ts'
 
 /** Something is wrong with the settings; the message lists every fault. */
 export class ConfigError extends Error {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import { createIds } from '../../src/base/ids.ts'
-import { Front } from '../../src/doors/connect/front.ts'
+import { Front } from '../../src/doors/connect/stdio-proxy.ts'
 import { createWire } from '../../src/doors/connect/wire.ts'
 import { verifies } from '../support/verifies.ts'
 

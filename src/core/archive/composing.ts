@@ -5,11 +5,11 @@ import { limits } from '../../base/limits.ts'
 import { listArchivedAgents, listArchivedLeases, listMessagePlaces, listSizes } from '../../store/exports/archive.ts'
 import type { Recorded } from '../../store/feed/changes.ts'
 import { type Hub, reader } from '../hub/hub.ts'
+import { addCommit, addCommits, type Commits, homeOf } from './commits-by-project.ts'
+import { listChanged } from './digest-locations.ts'
 import { digestCommits } from './digests.ts'
-import { addCommit, addCommits, type Commits, homeOf } from './homes.ts'
 import { messageCommits } from './messages.ts'
 import { leaseCommits, profileCommits } from './records.ts'
-import { listChanged } from './shelves.ts'
 
 /** The changes in parts whose messages fit into memory. */
 export async function partsOf(hub: Hub, changes: readonly Recorded[]): Promise<Recorded[][]> {

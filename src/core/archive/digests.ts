@@ -6,9 +6,9 @@ import { type ArchivedThreadRow, type DigestRow, listDigestRows } from '../../st
 import { listRecipientsOf } from '../../store/mail/mail.ts'
 import { attachmentsOf } from '../../store/messages/attachments.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { addCommit, type Commits, homeOf } from './homes.ts'
+import { addCommit, type Commits, homeOf } from './commits-by-project.ts'
+import { fileOf, learnFiles, nameOf, type Shelved } from './digest-locations.ts'
 import { shownSubject } from './messages.ts'
-import { fileOf, learnFiles, nameOf, type Shelved } from './shelves.ts'
 
 /** One commit for all digests of a project. */
 export async function digestCommits(hub: Hub, shelved: readonly Shelved[]): Promise<Commits> {

@@ -5,8 +5,8 @@ import type { FeedPosition } from '../../store/feed/positions.ts'
 import type { OutsideProjection } from '../feed/outside-projections.ts'
 import type { Hub } from '../hub/hub.ts'
 import { type JobLease, renewDuring } from '../hub/job-leases.ts'
+import type { Commits } from './commits-by-project.ts'
 import { commitsOf, partsOf } from './composing.ts'
-import type { Commits } from './homes.ts'
 import { everything } from './rebuilding.ts'
 
 /** Told how many of how many messages are done. */

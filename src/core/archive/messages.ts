@@ -6,8 +6,8 @@ import type { ArchivedMessageRow } from '../../store/exports/archive.ts'
 import { listArchivedMessages } from '../../store/exports/archive.ts'
 import { listRecipientsOf, type RecipientOfRow } from '../../store/mail/mail.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { type Attachment, listAttachments } from '../messages/carried.ts'
-import { type Commits, homeOf } from './homes.ts'
+import { type Attachment, listAttachments } from '../messages/stored-attachments.ts'
+import { type Commits, homeOf } from './commits-by-project.ts'
 import { storedFiles } from './stored.ts'
 
 /** By the ids of the messages. Those that are gone by now are missing. */

@@ -12,11 +12,11 @@ import {
 } from '../../store/exports/archive.ts'
 import type { FeedPosition } from '../../store/feed/positions.ts'
 import { type Hub, reader } from '../hub/hub.ts'
+import { addCommits, type Commits } from './commits-by-project.ts'
+import { listWhole } from './digest-locations.ts'
 import { digestCommits } from './digests.ts'
-import { addCommits, type Commits } from './homes.ts'
 import { messageCommits } from './messages.ts'
 import { leaseCommits, profileCommits } from './records.ts'
-import { listWhole } from './shelves.ts'
 
 interface Step {
   readonly commits: Commits

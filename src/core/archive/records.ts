@@ -4,7 +4,7 @@ import { leasePath, profilePath } from '../../archive/layout.ts'
 import { type ArchivedAgentRow, type ArchivedLeaseRow, listPatternLeases } from '../../store/exports/archive.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { fromNamed } from '../leases/leases.ts'
-import { addCommit, type Commits, homeOf } from './homes.ts'
+import { addCommit, type Commits, homeOf } from './commits-by-project.ts'
 
 export async function profileCommits(hub: Hub, row: ArchivedAgentRow, at: number): Promise<Commits> {
   const home = await homeOf(hub, row.project_id)

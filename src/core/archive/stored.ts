@@ -2,7 +2,7 @@
 import type { StoredFile } from '../../archive/blobs.ts'
 import { findFile, findPart } from '../../store/messages/attachments.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import type { Attachment } from '../messages/carried.ts'
+import type { Attachment } from '../messages/stored-attachments.ts'
 
 /** Each once, the originals of converted images included; `projectId` is the sender's project. */
 export function storedFiles(hub: Hub, projectId: number, attachments: readonly Attachment[]): StoredFile[] {

@@ -6,8 +6,8 @@ import { listRecipientsOf, type MailRow, type RecipientOfRow } from '../../store
 import type { DeliveryKind, Ending } from '../../store/messages/deliveries.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { slugsOf } from '../messages/addresses.ts'
-import { type Attachment, listAttachments } from '../messages/carried.ts'
 import type { Importance } from '../messages/send.ts'
+import { type Attachment, listAttachments } from '../messages/stored-attachments.ts'
 
 /** An agent as others address it: by its name, and by its project where that is another one. */
 export interface Party {

@@ -28,7 +28,7 @@ import { memory } from '../hub/memory.ts'
 import { wait } from '../hub/wait.ts'
 import { agentWaiter } from '../hub/waits.ts'
 import { linkSenders } from '../messages/traces.ts'
-import { buryWorn } from './dying.ts'
+import { buryWorn } from './dead-letters.ts'
 import { fetchShared, nextShared } from './shared.ts'
 
 export interface Mail {

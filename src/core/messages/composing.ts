@@ -9,11 +9,11 @@ import type { Agent } from '../agents/agents.ts'
 import type { Hub } from '../hub/hub.ts'
 import type { Blocked } from './admission.ts'
 import { type Attachment, type Enclosed, linksOf, listOf } from './attachments.ts'
-import { inReceipt, sha1sOf } from './carried.ts'
 import { aboutOf, type Joined, type Placement } from './placing.ts'
 import type { Stored } from './receipt.ts'
 import { guestsOf, type Recipient } from './recipients.ts'
 import type { ResolvedDraft } from './send.ts'
+import { inReceipt, sha1sOf } from './stored-attachments.ts'
 
 interface Composing {
   readonly uid: string

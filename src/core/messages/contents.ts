@@ -3,7 +3,7 @@ import { webcrypto } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
 import { isDataUri, parseDataUri, toDataUri } from '../../attachments/data-uri.ts'
 import { giveContent, readInside, refused, tooLarge } from '../../attachments/folder.ts'
-import { holdsKey } from '../../attachments/grounds.ts'
+import { holdsKey } from '../../attachments/forbidden-files.ts'
 import { lying, toWebp } from '../../attachments/images.ts'
 import {
   extensionOf,
@@ -22,7 +22,7 @@ import { HubError } from '../../base/errors.ts'
 import { limits } from '../../base/limits.ts'
 import { echo } from '../../base/text.ts'
 import type { Hub } from '../hub/hub.ts'
-import { findGround, type Ground, judgeFile, secret } from './grounds.ts'
+import { findGround, type Ground, judgeFile, secret } from './allowed-files.ts'
 
 /** Where the attachments of one message are read. */
 export interface Desk {

@@ -3,8 +3,8 @@ import type { Reader } from '../../db/port.ts'
 import { findSent, listRecipientsOf } from '../../store/mail/mail.ts'
 import type { Blocked } from './admission.ts'
 import type { Attachment } from './attachments.ts'
-import { bareRoom, listAttachments } from './carried.ts'
 import type { Recipient } from './recipients.ts'
+import { bareRoom, listAttachments } from './stored-attachments.ts'
 
 export interface Sent {
   /** The sender's own id; the uid of the message where it gave none. */

@@ -15,7 +15,7 @@ import { isListed, isToldOf, type MessageFacts, type Sight } from '../../store/v
 import type { Caller } from '../access/callers.ts'
 import { pageSight } from '../access/rules.ts'
 import { mailChannel, needAgent } from '../agents/agents.ts'
-import { readPlace, writePlace } from '../feed/places.ts'
+import { readPlace, writePlace } from '../feed/position-tokens.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { keepLooking, type Loop, type Next, type Occasion } from '../hub/keep-looking.ts'
 import { memory } from '../hub/memory.ts'

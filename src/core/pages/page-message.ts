@@ -10,8 +10,8 @@ import {
 } from '../../store/pages/page-messages.ts'
 import { isReadable, type MessageFacts, type Sight } from '../../store/visibility.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { type Attachment, bareRoom, listAttachments } from '../messages/carried.ts'
 import type { Importance } from '../messages/send.ts'
+import { type Attachment, bareRoom, listAttachments } from '../messages/stored-attachments.ts'
 import { slugOfProject } from '../projects/projects.ts'
 
 /** An agent, with the slug of its project. */

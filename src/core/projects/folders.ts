@@ -1,5 +1,5 @@
 /** The project of a folder that a connection names, and what a caller is told of the folder that it named. */
-import { homeFolders } from '../../attachments/grounds.ts'
+import { homeFolders } from '../../attachments/forbidden-files.ts'
 import { folderKey, foldersAround, isAbsolutePath } from '../../base/names.ts'
 import { findLongestFolder } from '../../store/projects.ts'
 import type { Caller } from '../access/callers.ts'

@@ -6,7 +6,7 @@ import { findCarrier } from '../../store/threads/hub-threads.ts'
 import type { Caller } from '../access/callers.ts'
 import { toolSight } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { hashIn, listAttachments } from '../messages/carried.ts'
+import { hashIn, listAttachments } from '../messages/stored-attachments.ts'
 import { needProject } from '../projects/projects.ts'
 import { type HubCaller, hubReaderOf, needSeen } from './hub-readers.ts'
 

@@ -9,7 +9,7 @@ import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
 import { type Audience, audienceOf, type Mark, type Target } from './audience.ts'
 import { findHubReader, type HubCaller, type HubReader } from './hub-readers.ts'
-import { Pump } from './pump.ts'
+import { Pump } from './update-fanout.ts'
 
 export type { Mark, Target } from './audience.ts'
 

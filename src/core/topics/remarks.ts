@@ -2,7 +2,7 @@
 import type { Tx } from '../../db/port.ts'
 import { listGranters } from '../../store/threads/grants.ts'
 import type { TopicRow } from '../../store/threads/threads.ts'
-import { lockTopic } from '../../store/topics/care.ts'
+import { lockTopic } from '../../store/topics/topic-admin.ts'
 import { type Acting, actIn, findActor } from '../agents/acting.ts'
 import type { Agent } from '../agents/agents.ts'
 import { commit } from '../hub/commit.ts'

@@ -1,6 +1,5 @@
 /** Removing a topic for good: at once for everybody, its messages perhaps a little later. */
 import { pause } from '../../base/clock.ts'
-import { lockTopic } from '../../store/topics/care.ts'
 import {
   deleteMembers,
   deleteNewestMessages,
@@ -8,6 +7,7 @@ import {
   listDeletedThreads,
   updateAsDeleted,
 } from '../../store/topics/removal.ts'
+import { lockTopic } from '../../store/topics/topic-admin.ts'
 import type { Caller } from '../access/callers.ts'
 import { needSteering } from '../access/rules.ts'
 import { commit, itself } from '../hub/commit.ts'

@@ -5,7 +5,7 @@ import { eachEngine } from '../../../test/support/engines.ts'
 import { openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { HubError } from '../../base/errors.ts'
-import { refusingDb } from '../../db/refusing.ts'
+import { refusingDb } from '../../db/failing-db.ts'
 import { local } from '../access/callers.ts'
 import { findSchemaVersion } from './schema.ts'
 

@@ -1,8 +1,8 @@
 /** The pieces of an exported project, in the order in which they come. */
 import type { DeliveryKind, Ending } from '../../store/messages/deliveries.ts'
 import type { ContactPolicy } from '../agents/agents.ts'
-import type { Attachment } from '../messages/carried.ts'
 import type { Importance } from '../messages/send.ts'
+import type { Attachment } from '../messages/stored-attachments.ts'
 
 /** An agent of the exported project, or with the key of another. */
 export interface Person {

@@ -6,7 +6,7 @@ import sql from 'sql-template-tag'
 import { expect, inject, onTestFinished } from 'vitest'
 import { deaths, imageOf, leaveDead, pagesOf } from '../../../test/support/checkpoints.ts'
 import { verifies } from '../../../test/support/verifies.ts'
-import { lookInto } from './look.ts'
+import { lookInto } from './inspect.ts'
 import { refuseForeign } from './owner.ts'
 import { openSqlite } from './sqlite.ts'
 

@@ -2,9 +2,9 @@
 import { workerData } from 'node:worker_threads'
 import { Sql } from 'sql-template-tag'
 import type { Look } from '../port.ts'
-import { answerQuestions } from './answering.ts'
 import { openReading, type SqliteConnection } from './connection.ts'
 import type { Question } from './long-reads.ts'
+import { answerQuestions } from './worker-server.ts'
 
 /** In KB. With SQLite's own 2 MB a rare word among a million messages takes half as long again: it is looked for everywhere. */
 const cacheSize = 8000

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import type { Sql } from 'sql-template-tag'
 import { isSqliteCode, isSqliteUnreadable, sqliteFault } from '../faults.ts'
 import { type Acknowledged, readAcknowledged } from './acknowledged.ts'
-import { lookAt, sizeOf } from './looking.ts'
+import { lookAt, sizeOf } from './open-untouched.ts'
 import { refuseForeign } from './owner.ts'
 
 /**

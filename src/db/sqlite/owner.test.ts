@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../base/clock.ts'
 import { migrate } from '../migrate.ts'
 import { openDb } from '../open.ts'
-import { lookAt } from './looking.ts'
+import { lookAt } from './open-untouched.ts'
 import { applicationId } from './owner.ts'
 
 let folder: string

@@ -5,7 +5,7 @@ import { tableNames } from '../dialect.ts'
 import { isSqliteUnreadable, sqliteFault } from '../faults.ts'
 import { migrationsTable } from '../migrate.ts'
 import { migrations } from '../migrations/all.ts'
-import { lookAt, sizeOf } from './looking.ts'
+import { lookAt, sizeOf } from './open-untouched.ts'
 
 /** "Parl" in ASCII: SQLite keeps it in the file's header for programs to know their own files by. */
 export const applicationId = 0x5061726c

@@ -1,7 +1,7 @@
 /** A SQLite file for one look at it: nothing is prepared, made or changed. */
 import type { SQLInputValue } from 'node:sqlite'
 import type { Reader } from '../port.ts'
-import { openLooking } from './looking.ts'
+import { openLooking } from './open-untouched.ts'
 
 /** Somebody waits for it: better no answer than a late one. */
 const timeoutMs = 1000

@@ -1,6 +1,6 @@
 /** Cross-origin requests: the pages of other sites that may read answers, and what their browsers ask first. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { normalOrigin } from './guard.ts'
+import { normalOrigin } from './host-check.ts'
 
 export interface CorsOptions {
   /** `*` is every site. */

@@ -1,6 +1,6 @@
 /** The hub door's words for the hub's things (hub.thread.shape). Times are ISO 8601. */
 import { z } from 'zod'
-import type { Attachment } from '../../core/messages/carried.ts'
+import type { Attachment } from '../../core/messages/stored-attachments.ts'
 import type { Reached } from '../../core/presence/reach.ts'
 import type { ServerGrant } from '../../core/remote-tools/grants.ts'
 import type { Listed } from '../../core/threads/directory.ts'

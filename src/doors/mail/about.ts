@@ -1,5 +1,5 @@
 /** Facts about its server that the mail door tells, never a secret. */
-import type { Installation } from '../../core/leases/guard.ts'
+import type { Installation } from '../../core/leases/guard-hooks.ts'
 import type { Usage } from '../mcp/usage.ts'
 
 export interface About {

@@ -1,6 +1,6 @@
 /** The tools of a door that a scope is offered, and the error for those it is not. */
 import type { ToolRow } from './protocol/service.ts'
-import type { Told } from './protocol/told.ts'
+import type { Told } from './protocol/tools-for-connection.ts'
 import type { Door, Offer } from './table.ts'
 
 export interface Offering<Scope> {

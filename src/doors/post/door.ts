@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { HubError } from '../../base/errors.ts'
-import { needSelf } from '../../core/agents/owned.ts'
+import { needSelf } from '../../core/agents/register-with-key.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { HttpRefusal } from '../http/refusal.ts'
 import { place, say } from '../mcp/args.ts'

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptio
 import { HubError } from '../../base/errors.ts'
 import { findEventPosition } from '../../core/pages/events.ts'
 import { readMarks } from '../../core/pages/marks.ts'
-import { isSameSite } from '../http/guard.ts'
+import { isSameSite } from '../http/host-check.ts'
 import { addAccounts } from './accounts.ts'
 import { type Assets, loadAssets } from './assets.ts'
 import { addEvents } from './events.ts'

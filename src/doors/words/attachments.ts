@@ -1,7 +1,7 @@
 /** Attachments as several doors show them, and their content. */
 import { isUtf8 } from 'node:buffer'
 import { limits } from '../../base/limits.ts'
-import type { Attachment } from '../../core/messages/carried.ts'
+import type { Attachment } from '../../core/messages/stored-attachments.ts'
 import type { Enclosed } from '../../core/threads/attachments.ts'
 import { partOf } from '../../core/threads/hub-threads.ts'
 import { RawContent } from '../mcp/table.ts'

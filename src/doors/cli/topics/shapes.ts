@@ -1,6 +1,7 @@
 /** The words of `--json` for topics: those of the bus, times in ISO 8601. */
-import type { TopicSummary } from '../../../core/topics/care.ts'
+
 import type { Peer } from '../../../core/topics/members.ts'
+import type { TopicSummary } from '../../../core/topics/topic-admin.ts'
 import type { Topic } from '../../../core/topics/topics.ts'
 import type { Entry } from '../../../core/topics/transcript.ts'
 import { iso } from '../../words/times.ts'

@@ -5,7 +5,7 @@ import { atLeast, callerOf, examples, newCommand, type Open, projectTyped, withH
 import { UsageError } from '../failures.ts'
 import { atDesk, type OpenDesk, ofServer, type Where } from '../people/person.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { type Exporting, exportCommand } from './export.ts'
+import { type Exporting, exportCommand } from './export-topic.ts'
 import { type Desk, listCommand, presenceCommand, showCommand } from './reading.ts'
 import { type From, watchCommand } from './watch.ts'
 import { createCommand, deleteCommand, renameCommand, sendCommand } from './writing.ts'

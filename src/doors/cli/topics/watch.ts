@@ -2,7 +2,7 @@
 
 import { HubError } from '../../../base/errors.ts'
 import { local } from '../../../core/access/callers.ts'
-import { needTopicCalled } from '../../../core/topics/care.ts'
+import { needTopicCalled } from '../../../core/topics/topic-admin.ts'
 import type { Topic } from '../../../core/topics/topics.ts'
 import { awaitNews, type Entry, findLastSeq, findStart, readEntries } from '../../../core/topics/transcript.ts'
 import { clock, iso } from '../../words/times.ts'

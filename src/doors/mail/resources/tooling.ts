@@ -2,8 +2,8 @@
 
 import { z } from 'zod'
 import { nameKey } from '../../../base/names.ts'
+import { listHeldChores } from '../../../core/access/held-chores.ts'
 import { mayRoam, needOversight } from '../../../core/access/rules.ts'
-import { listHeldChores } from '../../../core/access/steering.ts'
 import { canActAs } from '../../../core/agents/acting.ts'
 import { needAgent, needHome } from '../../../core/agents/agents.ts'
 import type { Hub } from '../../../core/hub/hub.ts'

@@ -1,7 +1,7 @@
 /** The tools of the mail door about guards: hooks that keep commits off reserved files. */
 import { z } from 'zod'
 import type { Hub } from '../../../core/hub/hub.ts'
-import { installGuard, uninstallGuard } from '../../../core/leases/guard.ts'
+import { installGuard, uninstallGuard } from '../../../core/leases/guard-hooks.ts'
 import { defineTool } from '../../mcp/table.ts'
 import type { About } from '../about.ts'
 import { projectKey } from '../fields.ts'

@@ -11,8 +11,8 @@ import { complete, listResources, readResource } from './resources.ts'
 import type { Service } from './service.ts'
 import { listen, subscribe, unsubscribe } from './subscriptions.ts'
 import { extension, legacyTaskMethods, modernTaskMethods, takesTasks } from './task-methods.ts'
-import { toldIn } from './told.ts'
 import { callTool, listTools } from './tools.ts'
+import { toldIn } from './tools-for-connection.ts'
 import { legacyVersions, modernVersions } from './versions.ts'
 
 export interface Incoming<Scope> {

@@ -3,9 +3,9 @@ import { isSpecType, ProtocolError, ResourceNotFoundError } from '@modelcontextp
 import { HubError } from '../../../base/errors.ts'
 import { echo } from '../../../base/text.ts'
 import { BareList, RawContent } from '../table.ts'
+import { fillVariables } from './fill-arguments.ts'
 import type { Json } from './json.ts'
 import { type Incoming, invalid, uriOf } from './methods.ts'
-import { fillVariables } from './own.ts'
 import { rpcError } from './refusal.ts'
 import type { Service } from './service.ts'
 

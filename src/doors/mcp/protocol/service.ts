@@ -7,7 +7,7 @@ import { isTemplate, parseTemplate, type UriTemplate, withoutNeed } from '../uri
 import { type Ended, openAccount } from './accounts.ts'
 import type { Engine } from './engine.ts'
 import type { Incoming } from './methods.ts'
-import { advertiseTemplate, ownNames, type Told, toldIn, untold } from './told.ts'
+import { advertiseTemplate, ownNames, type Told, toldIn, untold } from './tools-for-connection.ts'
 
 export interface Service<Scope> {
   readonly door: Door<Scope>

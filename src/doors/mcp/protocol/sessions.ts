@@ -6,7 +6,7 @@ import type { Ids } from '../../../base/ids.ts'
 import type { Caller } from '../../../core/access/callers.ts'
 import { Conversation } from './conversation.ts'
 import type { ClientInfo } from './exchange.ts'
-import { createSeal } from './seal.ts'
+import { createSeal } from './signed-text.ts'
 import { event, numberedEvent, writeEvent } from './streams.ts'
 import { type FollowedList, listInMemory, type Send } from './updates.ts'
 

@@ -1,6 +1,6 @@
 /** Routes of the post door about agents: register one, and show the agent of a key. */
 import { z } from 'zod'
-import { describeSelf, registerOwned } from '../../../core/agents/owned.ts'
+import { describeSelf, registerOwned } from '../../../core/agents/register-with-key.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { registeredShape, selfShape } from '../../words/post.ts'
 import { iso } from '../../words/times.ts'

@@ -1,6 +1,6 @@
 /** The attachments of a message: images as thumbnails, other files as links. */
 import { sizeInWords } from '../../../base/limits.ts'
-import type { Attachment } from '../../../core/messages/carried.ts'
+import type { Attachment } from '../../../core/messages/stored-attachments.ts'
 import { type Html, html } from '../html.ts'
 import { at, type Visit } from '../site.ts'
 import { icon } from './icons.ts'

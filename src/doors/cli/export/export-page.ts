@@ -1,7 +1,7 @@
 /** An exported project as a page for people: a heading for each thread, and its messages below. Blind copies are left out. */
 
 import { ownWords } from '../../../base/preamble.ts'
-import type { Attachment } from '../../../core/messages/carried.ts'
+import type { Attachment } from '../../../core/messages/stored-attachments.ts'
 import type { ExportRecord, MessageRecord, Person } from '../../../core/transfers/records.ts'
 import { iso } from '../../words/times.ts'
 import { word } from '../terminal/harmless.ts'

@@ -2,7 +2,7 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { Sql } from 'sql-template-tag'
 import type { Reader } from '../port.ts'
-import { openLooking } from './looking.ts'
+import { openLooking } from './open-untouched.ts'
 
 interface Look extends Reader {
   /** Faults that SQLite itself finds: in its pages and indexes, and rows that refer to none. */

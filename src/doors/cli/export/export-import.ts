@@ -16,8 +16,8 @@ import { harmlessLine } from '../terminal/harmless.ts'
 import { count } from '../terminal/phrases.ts'
 import { withProgress } from '../terminal/progress.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { pageOf } from './page.ts'
-import { fromLine, toLine } from './shapes.ts'
+import { fromLine, toLine } from './export-lines.ts'
+import { pageOf } from './export-page.ts'
 
 interface ExportOptions {
   readonly thread?: string

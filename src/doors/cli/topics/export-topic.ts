@@ -2,7 +2,7 @@
 
 import { type FileHandle, open } from 'node:fs/promises'
 import { local } from '../../../core/access/callers.ts'
-import { needTopicCalled, type TopicSummary } from '../../../core/topics/care.ts'
+import { needTopicCalled, type TopicSummary } from '../../../core/topics/topic-admin.ts'
 import { type Entry, findLastSeq, readEntries } from '../../../core/topics/transcript.ts'
 import { iso } from '../../words/times.ts'
 import { outJson } from '../commands.ts'
