@@ -181,6 +181,7 @@ export const matrix = {
     noteStep: writesAsAgent,
     claimForBridge: writesAsAgent,
     bindSession: writesAsAgent,
+    actingOf: orNobody(reads('yes', 'yes', 'yes', 'yes', 'FORBIDDEN', 'PROJECT_NOT_FOUND'), 'FORBIDDEN'),
     findHookAgent: reads('yes', 'yes', 'yes', 'yes', 'FORBIDDEN', 'FORBIDDEN'),
     describeReach: reads('yes', 'yes', 'yes', 'nothing', 'nothing', 'nothing'),
     borrowMail: writesAsAgent,

@@ -55,6 +55,7 @@ import { searchTopics } from '../../src/core/search/topics.ts'
 import { readByHash, readEnclosure } from '../../src/core/threads/attachments.ts'
 import { findListed, listDirectory } from '../../src/core/threads/directory.ts'
 import { createGrant, listGrants, revokeGrant } from '../../src/core/threads/grants.ts'
+import { actingOf } from '../../src/core/threads/hub-readers.ts'
 import { listOwnThreads, viewThread } from '../../src/core/threads/hub-threads.ts'
 import { needMessage, readThread } from '../../src/core/threads/mail-threads.ts'
 import { sendAndAwait } from '../../src/core/threads/replies.ts'
@@ -186,6 +187,7 @@ export const calls: Readonly<Record<Verb, Call>> = {
     }),
   noteStep: (hub, target) => noteStep(hub, acting(target), clientSession, 'turn'),
   bindSession: (hub, target) => bindSession(hub, acting(target), clientSession),
+  actingOf: (hub, target) => actingOf(hub, looking(target)),
   findHookAgent: (hub, { caller, name, project }) => findHookAgent(hub, caller, { name, project, ...clientSession }),
   describeReach: async (hub, { caller }) => [...(await describeReach(hub, caller, [{ id: 1, activeAt: 1 }]))],
   reaching: (hub, target) => reaching(hub, target.caller, () => sendAs(hub, target)),

@@ -43,7 +43,7 @@ describeInBrowser('By keys a person', () => {
     await page.keyboard.press('j')
     expect(await page.evaluate(`document.activeElement.closest('article.message') !== null`)).toBe(true)
     await go(page, ['u'], `${url}/mail/unified-inbox`)
-    await page.waitForFunction(`document.activeElement.matches('a.subject')`)
+    await page.locator('a.subject:focus').waitFor()
     expect(await row(page)).toBe(1)
     await page.goto(`${url}/mail`)
     const message = page.locator('#main [data-row] a.subject[href*="/message/"]').first()
@@ -97,7 +97,7 @@ describeInBrowser('By keys a person', () => {
     await page.locator(`#${id}:not(.unread)`).waitFor()
     expect(await unread.count()).toBe(count - 1)
     // The page is the same, and the next line has the focus.
-    await page.waitForFunction(`document.activeElement.closest('[data-row]') !== null`)
+    await page.locator('[data-row]:focus, [data-row] :focus').first().waitFor()
     expect([pathOf(page), new URL(page.url()).search, await row(page)]).toEqual([`${project}/inbox/BlueLake`, '', 1])
     expect(await page.locator(`#${id}.unread`).count()).toBe(0)
     // Chosen lines are marked together.
@@ -115,21 +115,19 @@ describeInBrowser('By keys a person', () => {
     const { url } = parley()
     const page = await (await open()).newPage()
     await page.goto(`${url}/mail/attention`)
-    for (const [key, inLine] of [
-      ['a', 'button[value="approve"]'],
-      ['l', 'a[href*="confirm="]'],
+    for (const [key, inLine, asked] of [
+      ['a', 'a[href*="confirm=contact-"]', 'decision'],
+      ['l', 'a[href*="confirm=lease-"]', 'release'],
     ] as const) {
       const line = page.locator('.need', { has: page.locator(inLine) }).first()
       const id = (await line.getAttribute('id')) ?? ''
       await line.locator('a').first().focus()
       await page.keyboard.press(key)
-      if (key === 'l') {
-        // That is asked once.
-        await page.waitForFunction(`document.activeElement.name === 'release'`)
-        await page.keyboard.press('Enter')
-      }
+      // Each is asked once.
+      await page.locator(`[name="${asked}"]:focus`).waitFor()
+      await page.keyboard.press('Enter')
       await page.locator(`#${id}`).waitFor({ state: 'detached' })
-      await page.waitForFunction(`document.activeElement !== document.body`)
+      await page.locator(':focus').waitFor()
       expect(page.url()).not.toMatch(/done|confirm/)
     }
   })

@@ -32,8 +32,8 @@ export function installKeys() {
   act('u', goBack)
   act('e', markRead)
   act('x', choose)
-  act('a', () => press('button[value="approve"]'))
-  act('l', () => press('button[name="release"], a[href*="confirm="]'))
+  act('a', () => press('button[value="approve"], a[href*="confirm=contact-"]'))
+  act('l', () => press('button[name="release"], a[href*="confirm=lease-"]'))
   // On a page with a field to answer, or a way to it, that has the key.
   if (document.querySelector('[data-hotkey="r"]') === null) act('r', reply)
   act('Shift+?,?', () => {
