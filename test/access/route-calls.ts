@@ -89,7 +89,7 @@ export const pageCalls: DoorCall[] = [
   page('/mail/unified-inbox', 'listAllMail'),
   page('/mail/projects', 'listPageProjects'),
   page('/mail/attention', 'countAttention'),
-  page('/mail/search', 'listAnswers'),
+  page('/mail/search', 'readFrame'),
   page('/mail/invitations', 'listInvitations'),
   page('/mail/:project', 'overviewProject'),
   page('/mail/:project/search', 'searchMail'),
