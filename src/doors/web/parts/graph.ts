@@ -67,7 +67,7 @@ function circle(names: readonly string[], edges: readonly Edge[], link: Link): H
     const tip = shortOf(bend, to, 13)
     const middle = { x: (from.x + 2 * bend.x + to.x) / 4, y: (from.y + 2 * bend.y + to.y) / 4 }
     return [
-      html`<a href="${link(edge)}" aria-label="${says(edge)}"><title>${says(edge)}</title><path class="edge w${Math.ceil((edge.count / most) * 5)}" marker-end="url(#tip)" d="M${round(from.x)} ${round(from.y)}Q${round(bend.x)} ${round(bend.y)} ${round(tip.x)} ${round(tip.y)}"></path>${edges.length <= mostNumbers && html`<text class="many" x="${round(middle.x)}" y="${round(middle.y + 4)}" text-anchor="middle">${edge.count}</text>`}</a>`,
+      html`<a href="${link(edge)}" aria-label="${says(edge)}"><title>${says(edge)}</title><path class="edge w${Math.ceil((edge.count / most) * 5)}" marker-end="url(#tip)" d="M${round(from.x)} ${round(from.y)}Q${round(bend.x)} ${round(bend.y)} ${round(tip.x)} ${round(tip.y)}"></path></a>${edges.length <= mostNumbers && html`<text class="many" aria-hidden="true" x="${round(middle.x)}" y="${round(middle.y + 4)}" text-anchor="middle">${edge.count}</text>`}`,
     ]
   })
   const nodes = [...places].map(([name, { x, y, angle, right }]) => {
