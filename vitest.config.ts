@@ -28,8 +28,8 @@ export default defineConfig({
     // They keep two cores busy. With more, what runs at low priority, as the archive and the converter of images, comes to nothing.
     maxWorkers: 3,
     sequence: { sequencer: SlowestFirst },
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // What is waited for comes at once, or on a busy machine after a while: a second said more of the machine than of Parley.
     expect: { poll: { timeout: 10_000 } },
     restoreMocks: true,
