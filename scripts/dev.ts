@@ -25,6 +25,8 @@ for (;;) {
   const ended = await Promise.race([served, change.then(() => undefined)])
   if (ended?.stopped) {
     source.close()
+    // While the build is there, it takes the signal by which this process is to end.
+    await built
     endAs(ended)
     break
   }
