@@ -103,7 +103,7 @@ export const requirements = [
   { id: 'all.result.twice', spec: 'DECISIONS all 1', says: 'A result has structuredContent, and its first text is the JSON of it.' },
   { id: 'all.result.wrapped', spec: 'DECISIONS all 1', says: 'A value that is not always an object travels as {"result": …}, always.' },
   { id: 'all.schema.flat', spec: 'DECISIONS all 2', says: 'Advertised schemas are flat objects without $ref, root unions or lists of types.' },
-  { id: 'all.schema.keywords', spec: 'DECISIONS all 2', says: 'FastMCP 2 reads every field of a result: those that are a word of Python, such as from, and those that the schema does not name.' },
+  { id: 'all.schema.keywords', spec: 'DECISIONS all 2', says: 'FastMCP 2 reads all fields of a result, words of Python such as from and unnamed ones among them.' },
   { id: 'all.schema.null', spec: 'DECISIONS all 2', says: 'An argument that is null counts as absent.' },
   { id: 'all.schema.short', spec: 'DECISIONS all 2', says: 'Tool names are plain and descriptions short.' },
   { id: 'all.annotations.every-tool', spec: 'DECISIONS all 3', says: 'Every tool says whether it reads, destroys, or may be repeated.' },

@@ -60,7 +60,8 @@ verifies(
     const there = httpPeer(parley, '?agent=eve&project=/srv/other')
     const topic = await there.join('eve', 'theirs')
     await there.sync(topic, { outbox: [{ content_markdown: 'quincunx as well' }] })
-    expect(await here.call('messages_search', { query: 'quincunx' })).toEqual({ hits: [], count: 0, has_more: false })
+    const nothing = { hits: [], count: 0, total: 0, has_more: false }
+    expect(await here.call('messages_search', { query: 'quincunx' })).toEqual(nothing)
     expect((await there.call<Found>('messages_search', { query: 'quincunx' })).count).toBe(1)
     await there.sync(topic, { outbox: [{ content_markdown: 'one more quincunx' }] })
     const cut = await there.call('messages_search', { query: 'quincunx', limit: 1 })
