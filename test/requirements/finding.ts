@@ -8,7 +8,7 @@ export const finding = [
   { id: 'mail.search.minus', spec: 'DECISIONS mail 28', says: '-word in a search is NOT.' },
   { id: 'mail.search.key-alone', spec: 'DECISIONS mail 28', says: 'A search for nothing but the key of a thread finds the messages of that thread.' },
   { id: 'mail.search.notes', spec: 'DECISIONS mail 28', says: 'A search that can find nothing by its form says so in a note.' },
-  { id: 'mail.search.filters', spec: 'DECISIONS mail 9', says: 'is:unread, unacked or sealed, has:attachment, importance:, to:, type:, before: and after: choose messages, at pages, tools and commands.' },
+  { id: 'mail.search.filters', spec: 'DECISIONS mail 9', says: 'Filters (is:, has:, importance:, to:, type:, before:, after:) work at pages, tools and commands alike.' },
   { id: 'mail.search.unread', spec: 'DECISIONS mail 9', says: "is:unread at a tool means the mail of the connection's agent, for people that of any recipient." },
   { id: 'mail.search.unknown', spec: 'DECISIONS mail 9', says: 'An operator that does not exist is searched as text, with a note that names it.' },
   { id: 'mail.search.begins', spec: 'DECISIONS mail 9', says: 'A word without a hit that others in sight begin with is suggested as word*.' },

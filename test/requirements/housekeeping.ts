@@ -10,7 +10,7 @@ export const housekeeping = [
   { id: 'mail.ack.overdue-once', spec: 'mail.md Configuration', says: 'An overdue acknowledgement is told in the log once, however many processes and restarts there are.' },
   { id: 'mail.ack.escalated', spec: 'mail.md Configuration', says: 'Escalation says so in the log, or reserves the inbox of whoever is late as well.' },
   { id: 'mail.lease.cleanup', spec: 'mail.md Configuration', says: 'Cleanup marks expired reservations as released, and no others.' },
-  { id: 'mail.retention.report', spec: 'mail.md Configuration', says: 'The retention report tells how much mail and how many bytes of attachments each project holds; nothing is deleted.' },
+  { id: 'mail.retention.report', spec: 'mail.md Configuration', says: 'The retention report tells how much mail and how many attachment bytes each project has; nothing is deleted.' },
   { id: 'mail.retention.aside', spec: 'mail.md Configuration', says: 'The report leaves out the projects that RETENTION_IGNORE_PROJECT_PATTERNS names, and counts in small parts.' },
   { id: 'mail.quota.inbox', spec: 'mail.md Configuration', says: 'An inbox takes no more messages than its quota, read or not; the other recipients of a message still get it.' },
   { id: 'cli.acks.pending', spec: 'mail.md CLI', says: '`acks pending` and `list-acks` show what an agent has not acknowledged, the newest first.' },
