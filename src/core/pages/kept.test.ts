@@ -50,7 +50,7 @@ eachEngine('Kept readings', (open) => {
       expect(await subjects(operator)).toEqual(['between keys'])
       expect(await subjects(local)).toEqual([''])
       expect(await subjects(ann)).toEqual(['between keys'])
-      // What is counted behind the sends is a commit too.
+      // Counting behind the sends commits, too.
       const readTwice = async () => new Set([await frame(local), await frame(local)]).size
       await expect.poll(readTwice).toBe(1)
       await write('Dora', [{ name: 'Bob' }], { subject: 'new' }, front)
