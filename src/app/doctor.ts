@@ -17,8 +17,8 @@ import { refuseForeign } from '../db/sqlite/owner.ts'
 import { parseDatabaseUrl } from '../db/url.ts'
 import type { Finding } from '../doors/cli/operating/doctor.ts'
 import type { Config } from '../settings/all.ts'
+import { secretFault } from '../settings/kinds.ts'
 import { ConfigError, type Settings } from '../settings/read.ts'
-import { signingKeyFault } from '../settings/sessions.ts'
 import { archiveFolder } from './archive-place.ts'
 import { databaseFiles, databaseUrl, storageName } from './database-place.ts'
 import { clientFindings } from './doctor-clients.ts'
@@ -138,7 +138,7 @@ function* key({ SECRET_KEY, STORAGE_ROOT }: Config): Check {
   const path = join(STORAGE_ROOT, 'secret.key')
   if (SECRET_KEY !== undefined) return yield ok('key', 'SECRET_KEY is set')
   if (!existsSync(path)) return yield ok('key', 'there is none yet; `parley serve` makes one')
-  const wrong = signingKeyFault(readFileSync(path, 'utf8').trim())
+  const wrong = secretFault(readFileSync(path, 'utf8').trim())
   if (wrong === undefined) yield ok('key', path)
   else
     yield fault(

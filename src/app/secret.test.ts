@@ -47,7 +47,7 @@ verifies('serve.secret.weak', 'A key that can be guessed is refused and left as 
   for (const [key, reason] of [
     ['fifteen letters', /16 characters/],
     ['abababababababababababababababab', /8 different characters/],
-    ['change-me-to-a-random-string', /key of your own/],
+    ['change-me-to-a-random-string', /one of your own/],
   ] as const) {
     const root = folder()
     writeFileSync(join(root, 'secret.key'), key, { mode: 0o600 })

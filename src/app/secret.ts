@@ -3,13 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { linkSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { HubError } from '../base/errors.ts'
-import { signingKeyFault } from '../settings/sessions.ts'
+import { secretFault } from '../settings/kinds.ts'
 
 export function keepSecret(storageRoot: string, log: { warn(about: object, says: string): void }): string {
   mkdirSync(storageRoot, { recursive: true, mode: 0o700 })
   const path = join(storageRoot, 'secret.key')
   const key = readKey(path) ?? makeKey(path)
-  const fault = signingKeyFault(key)
+  const fault = secretFault(key)
   if (fault !== undefined)
     throw new HubError('INVALID_ARGUMENT', `The key in ${path} is too weak to sign with: it ${fault}.`, {
       hint: 'Delete the file, and a new key is made; clients then open new sessions.',

@@ -1,10 +1,15 @@
 /** Settings of the HTTP server: where it listens, and whom it answers. */
 import { isIP } from 'node:net'
-import { count, flag, list, matching, number, optional, parsed, text, visible } from './kinds.ts'
+import { count, flag, list, matching, number, optional, parsed, secretFault, text, visible } from './kinds.ts'
 
 /** Paths of the other doors. */
 const taken =
   /^\/(agents|bus|connections|docs|health|hub|inbox|join|mail|messages|metrics|openapi\.json|people|sessions|ws)(\/|$)/
+
+function tokenFault(raw: string): string | undefined {
+  const weak = secretFault(raw)
+  return visible(raw) ?? (weak && `${weak}; \`parley token new\` makes one`)
+}
 
 export const httpSettings = {
   HTTP_HOST: text('127.0.0.1', matching(/^[A-Za-z0-9._:-]+$/, 'must be an address or a host name')).says(
@@ -31,8 +36,8 @@ export const httpSettings = {
     if (taken.test(path)) throw new Error('must not be a path that Parley uses for something else')
     return path
   }).says('Path at which the mail door is served, with and without the slash at the end.'),
-  HTTP_BEARER_TOKEN: optional(visible).secret(
-    'Token of the operator: a client that sends it as `Authorization: Bearer …` may act as any agent. Empty means that there is no operator.',
+  HTTP_BEARER_TOKEN: optional(tokenFault).secret(
+    'Token of the operator, at least 16 characters and 8 different ones: a client that sends it as `Authorization: Bearer …` may act as any agent. Empty means that there is no operator.',
   ),
   HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED: flag(true).says(
     'Whether callers on this machine need no credentials: requests from a loopback address, to a loopback name in `Host`, and without any header that a proxy sets (`Forwarded`, `Via`, `X-Forwarded-…`, `X-Real-IP` and their like). Set it to false behind a proxy that sets none.',
@@ -47,7 +52,7 @@ export const httpSettings = {
     'Addresses and networks, separated by commas, of your own proxies (`127.0.0.1, 10.0.0.0/8`). A request that comes from one counts for limits as of the client that `X-Forwarded-For` names; from any other address the header is not believed. It never gives a right.',
   ),
   HTTP_WRONG_KEYS_PER_MINUTE: count(100).says(
-    'Wrong keys or tokens that one address may send in a minute; further ones get 429 until the minute is over. 0 means no limit. Correct keys are never delayed.',
+    'Wrong keys or tokens that one address may send in a minute; further ones get 429 until the minute is over, and so does the correct token of the operator. 0 means no limit. Correct keys of agents are never delayed.',
   ),
   DRAIN_SECONDS: number(0, { min: 0, max: 300 }).says(
     'Seconds that a server told to stop goes on serving, while `/health/readiness` says 503: time for a load balancer to send its requests to other nodes. 5 is enough for most; 0 stops at once.',

@@ -80,7 +80,7 @@ describe('A value', () => {
     ['DATABASE_URL', 'sqlite+aiosqlite:///./x.sqlite3', 'sqlite+aiosqlite:///./x.sqlite3'],
     ['DATABASE_URL', 'postgresql+asyncpg://u:p@h/d', 'postgresql+asyncpg://u:p@h/d'],
     ['DATABASE_URL', 'postgres://u:p@h/d', 'postgres://u:p@h/d'],
-    ['HTTP_BEARER_TOKEN', '~!a"b', '~!a"b'],
+    ['HTTP_BEARER_TOKEN', '~!a"b23456789012', '~!a"b23456789012'],
     ['SECRET_KEY', 'sixteen letters!', 'sixteen letters!'],
     ['HTTP_PATH', '/mcp/', '/mcp'],
     ['HTTP_PATH', '/team/mail', '/team/mail'],
@@ -230,9 +230,14 @@ verifies('serve.secret.weak', 'A key that can be guessed is a fault, and is not 
     'change-me-to-a-random-string',
     'your_secret_key_here',
   ]) {
-    const faults = faultsOf({ SECRET_KEY: key })
-    expect(faults).toEqual([expect.stringMatching(/^ {2}- SECRET_KEY must /)])
-    expect(faults.join()).not.toContain(key)
+    for (const [name, secret] of [
+      ['SECRET_KEY', key],
+      ['HTTP_BEARER_TOKEN', key.replaceAll(' ', '_')],
+    ] as const) {
+      const faults = faultsOf({ [name]: secret })
+      expect(faults).toEqual([expect.stringMatching(`^ {2}- ${name} must .*(characters|example)`)])
+      expect(faults.join()).not.toContain(secret)
+    }
   }
 })
 

@@ -50,7 +50,7 @@ verifies('serve.log.request', 'a call is a line with its request, door, tool, ou
 
 verifies('serve.log.refused', 'refused credentials are counted, and the first of a minute logged', async () => {
   const { url, lines } = await serveLogged({
-    HTTP_BEARER_TOKEN: 'the-right-token',
+    METRICS_TOKEN: 'the-right-token-here',
     HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED: 'false',
     HTTP_WRONG_KEYS_PER_MINUTE: '30',
   })
@@ -59,7 +59,7 @@ verifies('serve.log.refused', 'refused credentials are counted, and the first of
   expect((await ask()).status).toBe(401)
   for (let n = 0; n < 40; n++) await ask({ authorization: `Bearer wrong-${n}` })
   await ask({ authorization: `Bearer ${token}` })
-  const text = await (await ask({ authorization: 'Bearer the-right-token' })).text()
+  const text = await (await ask({ authorization: 'Bearer the-right-token-here' })).text()
   const counted = (kind: string) =>
     Number(new RegExp(`^parley_credentials_refused_total\\{kind="${kind}"\\} (\\d+)$`, 'm').exec(text)?.[1] ?? 0)
   expect(counted('none')).toBe(1)

@@ -59,6 +59,7 @@ export const post = [
   { id: 'post.keys.commands', spec: 'DECISIONS post 5', says: 'parley keys create, list, rotate and revoke; an agent without a good key stays protected.' },
   { id: 'post.keys.brought', spec: 'DECISIONS post 5', says: 'The bus and the commands act as an agent with a key only if PARLEY_API_KEY is that key.' },
   { id: 'post.keys.networks', spec: 'DECISIONS post 3', says: 'Wrong keys of a /64 count as of one address; past 100 networks a minute all others count as one.' },
+  { id: 'post.keys.operator', spec: 'DECISIONS post 3', says: 'Past the limit of wrong keys of its network the operator\'s token is 429 too, and keys of agents are not.' },
   { id: 'post.keys.wrong', spec: 'DECISIONS post 3', says: 'Wrong keys are 401 each; past HTTP_WRONG_KEYS_PER_MINUTE of an address 429 (Retry-After) or close 1013.' },
   { id: 'post.docs.openapi', spec: 'post.md §3', says: '/openapi.json describes every route with its fields, examples, errors and credentials.' },
   { id: 'post.docs.page', spec: 'post.md §3', says: '/docs shows all routes without a script or anything from elsewhere, under a strict policy.' },

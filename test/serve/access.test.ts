@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { serveHere, shareServer, startParley } from '../support/parley.ts'
+import { register } from '../support/post.ts'
 import { verifies } from '../support/verifies.ts'
 import { type Answer, ask, checkMail, openSession, openSocket } from '../support/wire.ts'
 
@@ -343,6 +344,22 @@ describe('Behind a proxy', () => {
     const seen = []
     for (const client of ['203.0.113.1', '203.0.113.2', '203.0.113.3']) seen.push(await guess(parley, client))
     expect(seen).toEqual([401, 401, 429])
+  })
+
+  verifies('post.keys.operator', 'its token opens nothing once its client guessed too often', async () => {
+    const env = { HTTP_BEARER_TOKEN: token, HTTP_WRONG_KEYS_PER_MINUTE: '2', HTTP_TRUSTED_PROXIES: '127.0.0.0/8' }
+    const parley = await serveHere({ env })
+    const { name, key } = await register(parley, 'alice')
+    const from = async (client: string, secret: string) => {
+      const headers = { 'X-Forwarded-For': client, Authorization: `Bearer ${secret}` }
+      const answer = await ask(parley, checkMail(name, headers))
+      return [answer.status, answer.headers['retry-after'] === undefined]
+    }
+    expect(await from('203.0.113.7', token)).toEqual([200, true])
+    for (const client of ['203.0.113.7', '203.0.113.7']) await guess(parley, client)
+    expect(await from('203.0.113.7', token)).toEqual([429, false])
+    expect(await from('203.0.113.7', key)).toEqual([200, true])
+    expect(await from('203.0.113.8', token)).toEqual([200, true])
   })
 })
 

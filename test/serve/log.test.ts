@@ -5,7 +5,7 @@ import { verifies } from '../support/verifies.ts'
 import { ask, checkMail, openSession, pingSession } from '../support/wire.ts'
 
 verifies('serve.log.secrets', 'No token, key, session id, query or body reaches the log', async () => {
-  const token = 'marker-token'
+  const token = 'marker-token-of-the-operator'
   const parley = await startParley({
     env: { LOG_LEVEL: 'trace', HTTP_BEARER_TOKEN: token, SECRET_KEY: 'marker-secret-key' },
   })

@@ -38,7 +38,7 @@ verifies(
 )
 
 verifies('serve.log.requests', 'Each request is a line at level info, and holds no credential', async () => {
-  const token = 'marker-token'
+  const token = 'marker-token-of-the-operator'
   const parley = await startParley({ env: { HTTP_REQUEST_LOG_ENABLED: 'true', HTTP_BEARER_TOKEN: token } })
   const bearer = { Authorization: `Bearer ${token}` }
   const session = await openSession(`${parley.url}/agents/alice/mcp`, bearer)

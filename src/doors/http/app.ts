@@ -96,9 +96,12 @@ export function createApp(options: AppOptions): FastifyInstance {
   traceRequests(app)
   const account = accountRequests(app, options)
   const guard = createGuard(options)
-  const readCaller = createReadCaller(options)
   const cors = options.cors && createCors(options.cors)
   const clientAddress = createClientAddress(trustedProxies)
+  const readCaller = createReadCaller({
+    ...options,
+    operatorHeldUp: (request) => wrongKeys?.heldUp(clientAddress(request)),
+  })
   app.decorate('clientAddress', clientAddress)
   const noteRefused = createRefusals(options)
   app.decorate('noteRefused', noteRefused)

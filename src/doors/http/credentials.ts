@@ -15,6 +15,8 @@ export interface CredentialOptions {
   readonly allowLocalUnauthenticated: boolean
   /** The agent whose key this is, if it is one; a promise where that has to be looked up. */
   callerOfKey(key: string): Caller | undefined | Promise<Caller | undefined>
+  /** The refusal of the operator's token, where too many wrong keys came from the network of a request. */
+  operatorHeldUp?(request: IncomingMessage): HubError | undefined
   /** Says whose a signed token is; absent where none is taken. */
   readonly tokens?: Pick<Tokens, 'callerOf'> | undefined
 }
@@ -41,6 +43,7 @@ export function createReadCaller({
   metricsToken,
   allowLocalUnauthenticated,
   callerOfKey,
+  operatorHeldUp,
   tokens,
 }: CredentialOptions): ReadCaller {
   const expected = bearerToken === undefined || bearerToken === '' ? undefined : Buffer.from(digest(bearerToken))
@@ -58,7 +61,11 @@ export function createReadCaller({
     const given = givenIn(headers)
     const both = authorization !== undefined && apiKey !== undefined
     if (typeof given !== 'string' || both) throw notValid()
-    if (expected !== undefined && timingSafeEqual(Buffer.from(digest(given)), expected)) return operator
+    if (expected !== undefined && timingSafeEqual(Buffer.from(digest(given)), expected)) {
+      const refusal = operatorHeldUp?.(request)
+      if (refusal !== undefined) throw refusal
+      return operator
+    }
     if (metricsToken !== undefined && isScrape(request) && bringsToken(headers, metricsToken)) return operator
     if (tokens !== undefined && authorization !== undefined && isToken(given))
       return tokens.callerOf(given, digest(given), request)

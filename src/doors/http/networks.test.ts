@@ -38,3 +38,25 @@ verifies('post.keys.networks', 'past a hundred networks a minute all others are 
   await keys.judge(wrong, '10.9.9.9')
   expect([counted['key:others'], counted['key:10.0.0.1'], counted['key:10.9.9.9']]).toEqual([900, 2, 1])
 })
+
+verifies('post.keys.operator', 'each network by itself, until its minute is over', async () => {
+  const clock = new TestClock()
+  const wrong = new HubError('UNAUTHENTICATED', 'wrong')
+  let elsewhere: HubError | undefined
+  const keys = createWrongKeys(2, clock, async () => {
+    throw elsewhere ?? wrong
+  })
+  const heldUp = (address: string) => keys.heldUp(address)?.retryAfter
+  // Those beyond a hundred networks share a count in the store, and are held up by their own alone.
+  for (let n = 0; n < 200; n++) await keys.judge(wrong, `10.0.0.${n}`)
+  expect([heldUp('10.0.0.1'), heldUp('10.0.0.150'), heldUp('10.1.1.1')]).toEqual([undefined, undefined, undefined])
+  clock.advance(1000)
+  await keys.judge(wrong, '10.0.0.150')
+  expect([heldUp('10.0.0.1'), heldUp('10.0.0.150')]).toEqual([undefined, 59])
+  clock.advance(59_000)
+  expect(heldUp('10.0.0.150')).toBeUndefined()
+  // Another process has counted up to the limit.
+  elsewhere = new HubError('RATE_LIMITED', 'too many', { retryAfter: 40 })
+  await keys.judge(wrong, '10.0.0.1')
+  expect(heldUp('10.0.0.1')).toBe(40)
+})

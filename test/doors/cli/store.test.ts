@@ -45,7 +45,7 @@ verifies('cli.config.shown', 'every setting is shown with where it comes from, a
   const home = await temporaryFolder()
   await mkdir(join(home, '.parley'))
   const file = join(home, '.parley', '.env')
-  await writeFile(file, 'HTTP_PORT=4711\nHTTP_BEARER_TOKEN=hunter2-hunter2\n')
+  await writeFile(file, 'HTTP_PORT=4711\nHTTP_BEARER_TOKEN=hunter2-hunter2-hunter2\n')
   const env = { HOME: home, LOG_LEVEL: 'warn', DATABASE_URL: 'postgres://me:hunter2@db.example/parley' }
   const { stdout } = await parleyCommand({ storage: home }, ['config', 'show', '--json'], { env })
   const shown = (JSON.parse(stdout) as { settings: { name: string }[] }).settings

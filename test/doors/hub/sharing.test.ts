@@ -6,7 +6,7 @@ import { callTool } from '../../support/parley.ts'
 import { eachPost } from '../../support/post.ts'
 import { verifies } from '../../support/verifies.ts'
 
-const bearer = { Authorization: 'Bearer operator-token' }
+const bearer = { Authorization: 'Bearer the-operators-token' }
 
 eachPost(
   'Sharing at the hub',
@@ -122,5 +122,5 @@ eachPost(
       expect((await there.thread(String(message_id))).messages).toMatchObject([{ text: 'quietly' }])
     })
   },
-  { HTTP_BEARER_TOKEN: 'operator-token' },
+  { HTTP_BEARER_TOKEN: 'the-operators-token' },
 )

@@ -17,8 +17,8 @@ import {
 } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
-const bearer = { Authorization: 'Bearer operator-token' }
-const parley = share((later) => serveHere({ env: { HTTP_BEARER_TOKEN: 'operator-token' }, later }))
+const bearer = { Authorization: 'Bearer the-operators-token' }
+const parley = share((later) => serveHere({ env: { HTTP_BEARER_TOKEN: 'the-operators-token' }, later }))
 const as = (agent: string | undefined, headers?: Record<string, string>) =>
   hubDoorOf(parley(), agent, headers === undefined ? {} : { headers })
 

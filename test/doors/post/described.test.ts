@@ -57,7 +57,9 @@ verifies('post.docs.page', 'The page shows every route, and loads nothing', asyn
 })
 
 test('The description needs no credentials', async () => {
-  const closed = await serveHere({ env: { HTTP_BEARER_TOKEN: 'token', HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED: 'false' } })
+  const closed = await serveHere({
+    env: { HTTP_BEARER_TOKEN: 'the-operators-token', HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED: 'false' },
+  })
   for (const path of ['/docs', '/openapi.json']) expect((await fetch(`${closed.url}${path}`)).status).toBe(200)
   expect((await fetch(`${closed.url}/inbox`)).status).toBe(401)
 })

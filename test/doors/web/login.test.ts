@@ -92,7 +92,7 @@ describe('The login', () => {
     expect((await visitor(url).get('/mail', { cookie, accept: '*/*' })).status).toBe(401)
     const other = await serveHere({
       storage,
-      env: { HTTP_BEARER_TOKEN: 'another-token', HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED: 'false' },
+      env: { HTTP_BEARER_TOKEN: 'another-operators-token', HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED: 'false' },
     })
     for (const [at, status] of [
       [url, 200],

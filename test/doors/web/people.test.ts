@@ -70,7 +70,7 @@ describe('What is new to a person', () => {
   })
 
   verifies(['web.new.author', 'web.new.own'], 'is kept by name, and the name stands beside what was sent', async () => {
-    const token = 'people-token'
+    const token = 'token-of-the-people'
     const server = await serveHere({ env: { HTTP_BEARER_TOKEN: token } })
     const desk = await newDesk(server)
     const named = async (name: string) => {
