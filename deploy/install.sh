@@ -46,12 +46,14 @@ command -v npm >/dev/null || fail "npm is missing. Install Node 20 or newer, whi
 package=${PARLEY_PACKAGE:-parley-hub}
 parley=$dir/bin/parley
 store=${STORAGE_ROOT:-$HOME/.parley}
+settings=$HOME/.parley/.env
 
 echo "This will:"
 echo "  1. install $package into $dir (npm install --global --prefix)"
 echo "  2. keep the operator's token in $store/operator.token (mode 600)"
-echo "  3. set up the clients that it finds (parley init), where this version can"
+echo "  3. set up the clients that it finds, for all folders (parley init --user)"
 [ -z "$start" ] || echo "  4. start a server in the background on port ${port:-8765}"
+[ -z "${port#0}" ] || echo "  5. keep the port in $settings (HTTP_PORT)"
 if [ -n "$dry" ]; then
   echo "Nothing was done: this is a dry run."
   exit 0
@@ -74,11 +76,13 @@ fi
 kept=$(cat "$store/operator.token")
 hidden=$(printf '%.4s' "$kept")…
 
-clients='none: this version has no parley init'
-if "$parley" init --help >/dev/null 2>&1; then
-  if "$parley" init --yes ${port:+--server "http://127.0.0.1:$port"}; then clients='by parley init'; else clients='parley init failed; its words are above'; fi
+# The next `parley serve` takes it too: the clients are set up for it. 0 is any free one.
+if [ -n "${port#0}" ]; then
+  (umask 077 && mkdir -p "$HOME/.parley" && { grep -v '^HTTP_PORT=' "$settings" 2>/dev/null || true; echo "HTTP_PORT=$port"; } >"$settings.$$" && mv "$settings.$$" "$settings")
 fi
 [ -z "$start" ] || "$parley" serve --detach ${port:+--port "$port"}
+clients='by parley init'
+"$parley" init --user --yes || clients='parley init failed; its words are above'
 
 echo
 echo "Installed  $parley ($("$parley" --version))"
@@ -86,5 +90,5 @@ echo "Token      $hidden in $store/operator.token; \`parley token show\` prints 
 echo "Clients    $clients"
 case :$PATH: in *":$dir/bin:"*) ;; *) echo "PATH       add $dir/bin to your PATH to type \`parley\`" ;; esac
 echo
-echo "To undo it: $parley stop; npm uninstall --global --prefix $dir parley-hub"
+echo "To undo it: $parley stop; $parley init --uninstall --user --yes; npm uninstall --global --prefix $dir parley-hub"
 echo "Mail stays in $store; \`parley clear-and-reset-everything\` before that deletes it."

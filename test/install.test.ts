@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { bareHome, pack, run } from './support/packed.ts'
 import { temporaryFolder } from './support/parley.ts'
+import { freePort } from './support/redis-server.ts'
 import { root } from './support/sources.ts'
 import { verifies } from './support/verifies.ts'
 
@@ -16,22 +17,27 @@ verifies(
     const folder = await temporaryFolder()
     const env = { ...bareHome(folder), PARLEY_PACKAGE: await pack(folder) }
     const home = join(folder, 'home')
-    await mkdir(home)
+    await mkdir(join(home, '.claude'), { recursive: true })
     const install = (...args: string[]) => run('sh', [script, ...args], { env, cwd: folder })
     expect((await install('--dry-run')).stdout).toContain('Nothing was done')
-    expect(await readdir(home)).toEqual([])
+    expect(await readdir(home)).toEqual(['.claude'])
     await expect(install()).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') })
     await expect(install('--nonsense')).rejects.toMatchObject({ code: 2 })
 
     const parley = join(home, '.local', 'bin', 'parley')
     onTestFinished(async () => void (await run(parley, ['stop'], { env })))
-    const { stdout } = await install('--yes', '--port', '0')
+    const port = String(await freePort())
+    const { stdout } = await install('--yes', '--port', port)
     const token = (await readFile(join(home, '.parley', 'operator.token'), 'utf8')).trim()
     expect((await stat(join(home, '.parley', 'operator.token'))).mode & 0o777).toBe(0o600)
     expect(stdout).toContain(`Token      ${token.slice(0, 4)}…`)
     expect(stdout).not.toContain(token)
     expect(stdout).toMatch(/To undo it: .*npm uninstall/)
     const [, url = ''] = /ready at (http:\S+)/.exec(stdout) ?? []
+    expect(url).toMatch(new RegExp(`:${port}$`))
+    expect(await readFile(join(home, '.parley', '.env'), 'utf8')).toBe(`HTTP_PORT=${port}\n`)
+    const claude = await readFile(join(home, '.claude.json'), 'utf8')
+    expect(JSON.parse(claude)).toMatchObject({ mcpServers: { parley: { url: `${url}/mcp` } } })
     expect((await fetch(`${url}/health/readiness`)).status).toBe(200)
   },
   60_000,
