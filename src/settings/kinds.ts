@@ -32,7 +32,7 @@ export const matching =
 /** Goes into a header as it is. */
 export const visible = matching(/^[\x21-\x7e]+$/, 'must be visible ASCII characters without spaces')
 
-/** Who guesses a secret is let in as anybody: one that is short, plain or copied from an example is refused (serve.secret.weak). */
+/** A guessed secret lets anybody in: one that is short, plain or copied from an example is refused (serve.secret.weak). */
 export function secretFault(raw: string): string | undefined {
   if (raw.length < 16) return 'must have at least 16 characters'
   if (new Set(raw).size < 8) return 'must have at least 8 different characters'

@@ -47,7 +47,7 @@ verifies('post.keys.operator', 'each network by itself, until its minute is over
     throw elsewhere ?? wrong
   })
   const heldUp = (address: string) => keys.heldUp(address)?.retryAfter
-  // Those beyond a hundred networks share a count in the store, and are held up by their own alone.
+  // Networks beyond a hundred share a count in the store, and are held up by their own alone.
   for (let n = 0; n < 200; n++) await keys.judge(wrong, `10.0.0.${n}`)
   expect([heldUp('10.0.0.1'), heldUp('10.0.0.150'), heldUp('10.1.1.1')]).toEqual([undefined, undefined, undefined])
   clock.advance(1000)
