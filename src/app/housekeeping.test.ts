@@ -32,3 +32,9 @@ test('each setting turns on its own', () => {
     }),
   ).toEqual([pruning, ['ack-overdue', 5000], ['lease-cleanup', 6000], ['retention-report', 7000]])
 })
+
+verifies('mail.retention.chore', 'mail is moved out only where that is turned on, not with the report', () => {
+  const interval = { RETENTION_REPORT_INTERVAL_SECONDS: '7' }
+  expect(chores({ ...interval, RETENTION_REPORT_ENABLED: 'true' })).toEqual([pruning, ['retention-report', 7000]])
+  expect(chores({ ...interval, RETENTION_APPLY_ENABLED: 'true' })).toEqual([pruning, ['retention-apply', 7000]])
+})

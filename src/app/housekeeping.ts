@@ -1,5 +1,6 @@
 /** Settings → the chores that a server does in the background; by default it only prunes the feed of changes. */
 
+import { systemClock } from '../base/clock.ts'
 import { pruningChore } from '../core/feed/pruning.ts'
 import type { Chore } from '../core/hub/chores.ts'
 import { leaseCleanupChore } from '../core/leases/cleanup.ts'
@@ -7,7 +8,9 @@ import { reserveInbox } from '../core/mail/escalation.ts'
 import { overdueChore } from '../core/mail/overdue.ts'
 import { retentionChore } from '../core/mail/retention.ts'
 import { traceChore } from '../core/messages/traces.ts'
+import { movingChore } from '../core/transfers/retention.ts'
 import type { Config } from '../settings/all.ts'
+import { keepIn, retentionFolder, rulesOf } from './retention.ts'
 
 export const choresOf = (config: Config): readonly Chore[] => [
   pruningChore({ keptMs: config.CHANGES_RETENTION_SECONDS * 1000 }),
@@ -16,6 +19,7 @@ export const choresOf = (config: Config): readonly Chore[] => [
     ? [leaseCleanupChore(config.FILE_RESERVATIONS_CLEANUP_INTERVAL_SECONDS * 1000)]
     : []),
   ...(config.RETENTION_REPORT_ENABLED ? [retention(config)] : []),
+  ...(config.RETENTION_APPLY_ENABLED ? [moving(config)] : []),
   ...(config.HTTP_OTEL_ENABLED ? [traceChore] : []),
 ]
 
@@ -32,9 +36,10 @@ const overdue = (config: Config): Chore =>
   })
 
 const retention = (config: Config): Chore =>
-  retentionChore({
-    everyMs: config.RETENTION_REPORT_INTERVAL_SECONDS * 1000,
-    maxAgeDays: config.RETENTION_MAX_AGE_DAYS,
-    ignored: config.RETENTION_IGNORE_PROJECT_PATTERNS,
-    inboxLimit: config.QUOTA_INBOX_LIMIT_COUNT,
+  retentionChore({ everyMs: config.RETENTION_REPORT_INTERVAL_SECONDS * 1000, ...rulesOf(config) })
+
+const moving = (config: Config): Chore =>
+  movingChore(config.RETENTION_REPORT_INTERVAL_SECONDS * 1000, {
+    ...rulesOf(config),
+    keep: keepIn(retentionFolder(config), systemClock.now),
   })

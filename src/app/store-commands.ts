@@ -44,6 +44,20 @@ export const storeCommands: readonly PeoplesCommand[] = [
     },
   },
   {
+    name: 'retention',
+    says: 'move old mail out of the store, into files',
+    load: async ({ open, config, screen }) => {
+      const { retentionCommand } = await import('../doors/cli/operating/retention.ts')
+      const { keepIn, retentionFolder, rulesOf } = await import('./retention.ts')
+      const { systemClock } = await import('../base/clock.ts')
+      const retention = () => {
+        const folder = retentionFolder(config())
+        return { rules: rulesOf(config()), folder, keep: keepIn(folder, systemClock.now) }
+      }
+      return retentionCommand(open, retention, screen)
+    },
+  },
+  {
     name: 'clear-and-reset-everything',
     says: 'delete the database, the archives and the signing key, for good',
     load: async ({ config, screen }) => {
@@ -55,6 +69,15 @@ export const storeCommands: readonly PeoplesCommand[] = [
         remove: () => removeStore(config()),
       })
       return clearCommand(clearing, screen)
+    },
+  },
+  {
+    name: 'db',
+    says: 'check the database, give unused room back, tell how large it is',
+    load: async ({ config, screen }) => {
+      const { dbCommand } = await import('../doors/cli/operating/db.ts')
+      const { withCare } = await import('./db-care.ts')
+      return dbCommand((work) => withCare(config(), work), screen)
     },
   },
   {

@@ -79,6 +79,11 @@ export function forDelete({ dialect }: { dialect: Dialect }): Sql {
   return dialect === 'postgres' ? raw('FOR UPDATE') : empty
 }
 
+/** The same for a row that a new one refers to by its name alone: it stays until the transaction ends. */
+export function forReference({ dialect }: { dialect: Dialect }): Sql {
+  return dialect === 'postgres' ? raw('FOR KEY SHARE') : empty
+}
+
 /** Ids as one value, so that lists of any length are one statement. */
 export function listed({ dialect }: { dialect: Dialect }, ids: readonly number[]): Sql {
   const text = JSON.stringify(ids)

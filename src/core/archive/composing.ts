@@ -6,8 +6,9 @@ import { listArchivedAgents, listArchivedLeases, listMessagePlaces, listSizes } 
 import type { Recorded } from '../../store/feed/changes.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { addCommit, addCommits, type Commits, homeOf } from './commits-by-project.ts'
-import { listChanged } from './digest-locations.ts'
+import { listChanged, type Shelved } from './digest-locations.ts'
 import { digestCommits } from './digests.ts'
+import { listRemaining, readDetail } from './leaving.ts'
 import { messageCommits } from './messages.ts'
 import { leaseCommits, profileCommits } from './records.ts'
 
@@ -75,6 +76,7 @@ export async function commitsOf(hub: Hub, changes: readonly Recorded[]): Promise
   const parts = new Map<number, Set<number>>()
   const touch = (threadId: number, part: number) => parts.set(threadId, (parts.get(threadId) ?? new Set()).add(part))
 
+  const remaining: Shelved[] = []
   for (const change of changes) {
     switch (change.kind) {
       case 'message.sent':
@@ -115,9 +117,20 @@ export async function commitsOf(hub: Hub, changes: readonly Recorded[]): Promise
           forgets: change.threadId,
         })
         break
+      case 'mail.retired': {
+        const { paths, keys } = readDetail(change.detail)
+        addCommit(commits, (await homeOf(hub, change.projectId)).slug, {
+          subject: subjectLine('retention: old mail was moved out'),
+          at: change.at,
+          files: [],
+          removed: paths,
+        })
+        remaining.push(...(await listRemaining(hub, change.projectId, keys)))
+        break
+      }
     }
   }
   for (const { thread_id, seq } of await listMessagePlaces(db, messageIds)) touch(thread_id, digestPart(seq))
-  addCommits(commits, await digestCommits(hub, await listChanged(hub, parts, messageIds)))
+  addCommits(commits, await digestCommits(hub, [...(await listChanged(hub, parts, messageIds)), ...remaining]))
   return commits
 }

@@ -48,8 +48,16 @@ export async function listChanged(hub: Hub, parts: Parts, messageIds: readonly n
 }
 
 /** All digests that these threads are the first of, whole. */
-export async function listWhole(hub: Hub, rows: readonly ArchivedThreadRow[]): Promise<Shelved[]> {
-  const shelved: Shelved[] = []
+export const listWhole = async (hub: Hub, rows: readonly ArchivedThreadRow[]): Promise<Shelved[]> =>
+  (await listAllOf(hub, rows, { asFirst: true })).map(({ digest }) => digest)
+
+/** All digests that have something of these threads, whole, with the thread. */
+export async function listAllOf(
+  hub: Hub,
+  rows: readonly ArchivedThreadRow[],
+  { asFirst }: { readonly asFirst: boolean },
+): Promise<{ readonly threadId: number; readonly digest: Shelved }[]> {
+  const shelved: { threadId: number; digest: Shelved }[] = []
   const guests = await listThreadGuests(
     reader(hub),
     rows.map(({ id }) => id),
@@ -59,8 +67,8 @@ export async function listWhole(hub: Hub, rows: readonly ArchivedThreadRow[]): P
     const guestIds = guests.filter(({ thread_id }) => thread_id === row.id).map(({ project_id }) => project_id)
     for (const projectId of [row.project_id, ...guestIds]) {
       const digest = await shelve(hub, projectId, row)
-      if (digest.head.id !== row.id || (await firstPart(hub, digest)) === undefined) continue
-      shelved.push({ ...digest, parts: await partsOf(hub, digest) })
+      if ((asFirst && digest.head.id !== row.id) || (await firstPart(hub, digest)) === undefined) continue
+      shelved.push({ threadId: row.id, digest: { ...digest, parts: await partsOf(hub, digest) } })
     }
   }
   return shelved

@@ -1,4 +1,5 @@
 /** The feed as its followers read it: every kind of change that the verbs make, with its ids and whoever made it. */
+import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
@@ -16,6 +17,7 @@ import { ensureAgent } from '../agents/agents.ts'
 import { register } from '../agents/registration.ts'
 import { requestContact, respondContact } from '../contact-requests/requests.ts'
 import { setContactPolicy } from '../contacts/links.ts'
+import { inside } from '../hub/hub.ts'
 import { release, renew, reserve, sweepLeases } from '../leases/leases.ts'
 import { buryWorn } from '../mail/dead-letters.ts'
 import { keepExpiring } from '../mail/expiry.ts'
@@ -36,6 +38,7 @@ import { sync } from '../topics/sync.ts'
 import { renameTopic } from '../topics/topic-admin.ts'
 import { closeTopic, createTopic, reopenTopic } from '../topics/topics.ts'
 import { mergeProjects, renameProject } from '../transfers/merging.ts'
+import { applyRetention } from '../transfers/retention.ts'
 
 /** All but those that no verb makes as yet. */
 type Made = Exclude<Event['kind'], 'agent.keyed' | 'agent.revoked'>
@@ -286,6 +289,14 @@ eachEngine('The feed', (open) => {
       const byHub = { kind: 'presence.changed', actor: 'hub', projectId: byOperator.projectId }
       expect(await changesOf(waiting)).toEqual([byHub, byHub])
 
+      const moving = { maxAgeDays: 1, ignored: [], keep: async () => '' }
+      await hub[inside].db.tx((tx) => tx.all(sql`UPDATE deliveries SET read_at = 1, acked_at = 1, ended = NULL`))
+      clock.advance(2 * 86_400_000)
+      const [moved] = (await changesOf(() => applyRetention(hub, operator, moving))).filter(
+        ({ kind }) => kind === 'mail.retired',
+      )
+      expect(moved).toEqual({ ...byHub, kind: 'mail.retired', detail: expect.any(String) })
+
       const kinds: Record<Made, true> = {
         'project.created': true,
         'project.linked': true,
@@ -318,6 +329,7 @@ eachEngine('The feed', (open) => {
         'topic.reopened': true,
         'topic.renamed': true,
         'topic.deleted': true,
+        'mail.retired': true,
         'topic.joined': true,
         'cursor.reset': true,
         'cursor.returned': true,

@@ -7,10 +7,10 @@ import {
   listInboxOwners,
 } from '../../store/mail/retention.ts'
 import { findAttachmentBytes } from '../../store/messages/attachments.ts'
-import { housekeeper } from '../access/callers.ts'
+import { type Caller, housekeeper } from '../access/callers.ts'
+import { needSteering } from '../access/rules.ts'
 import type { Chore } from '../hub/chores.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import type { JobLease } from '../hub/job-leases.ts'
 import { listProjects, type Project } from '../projects/projects.ts'
 
 export interface RetentionRules {
@@ -32,20 +32,39 @@ export const retentionChore = (rules: RetentionRules): Chore => ({
   name: 'retention-report',
   everyMs: rules.everyMs,
   async run(hub, job) {
-    const ignored = rules.ignored.map(wildcard)
-    const time = hub.clock.now() - rules.maxAgeDays * 86_400_000
-    for (let after = 0; ; ) {
-      const { projects, hasMore } = await listProjects(hub, housekeeper, { after, limit: pageSize })
-      for (const project of projects)
-        if (!isIgnored(project, ignored)) tell(hub, rules, await survey(hub, job, { project, time, ...rules }))
-      const last = projects.at(-1)
-      if (last === undefined || !hasMore) return
-      after = last.id
-    }
+    for await (const found of surveys(hub, housekeeper, { ...rules, pause: () => job.renew() })) tell(hub, rules, found)
   },
 })
 
-interface Survey {
+interface Reporting extends Pick<RetentionRules, 'maxAgeDays' | 'ignored' | 'inboxLimit'> {
+  /** Lets others in between two parts. */
+  pause(): Promise<void>
+}
+
+/** The report by one project after the other. */
+export async function* surveys(hub: Hub, caller: Caller, { pause, ...rules }: Reporting): AsyncGenerator<Survey> {
+  needSteering(caller)
+  const time = oldBefore(hub, rules)
+  for await (const project of keptProjects(hub, rules.ignored)) yield survey(hub, pause, { project, time, ...rules })
+}
+
+/** Mail sent before this is old. */
+export const oldBefore = (hub: Hub, { maxAgeDays }: Pick<RetentionRules, 'maxAgeDays'>): number =>
+  hub.clock.now() - maxAgeDays * 86_400_000
+
+/** The projects that retention does not leave out. */
+export async function* keptProjects(hub: Hub, ignored: readonly string[]): AsyncGenerator<Project> {
+  const patterns = ignored.map(wildcard)
+  for (let after = 0; ; ) {
+    const { projects, hasMore } = await listProjects(hub, housekeeper, { after, limit: pageSize })
+    for (const project of projects) if (!isIgnored(project, patterns)) yield project
+    const last = projects.at(-1)
+    if (last === undefined || !hasMore) return
+    after = last.id
+  }
+}
+
+export interface Survey {
   project: string
   agents: number
   /** Sent by agents of the project. */
@@ -58,13 +77,15 @@ interface Survey {
   attachmentBytes: number
 }
 
+type Pause = () => Promise<void>
+
 interface Surveying extends Pick<RetentionRules, 'inboxLimit'> {
   readonly project: Project
   /** Mail sent before this is old. */
   readonly time: number
 }
 
-async function survey(hub: Hub, job: JobLease, { project, time, inboxLimit }: Surveying): Promise<Survey> {
+async function survey(hub: Hub, pause: Pause, { project, time, inboxLimit }: Surveying): Promise<Survey> {
   const found: Survey = {
     project: project.slug,
     agents: 0,
@@ -76,11 +97,11 @@ async function survey(hub: Hub, job: JobLease, { project, time, inboxLimit }: Su
     attachmentBytes: await findAttachmentBytes(reader(hub), project.id),
   }
   for (let after = ''; ; ) {
-    await job.renew()
+    await pause()
     const owners = await listInboxOwners(reader(hub), project.id, { after, limit: pageSize })
     for (const owner of owners) {
-      const sent = await countAllSent(hub, job, owner, time)
-      const size = await countInbox(hub, job, owner)
+      const sent = await countAllSent(hub, pause, owner, time)
+      const size = await countInbox(hub, pause, owner)
       found.agents++
       found.messages += sent.count
       found.oldMessages += sent.old
@@ -94,10 +115,10 @@ async function survey(hub: Hub, job: JobLease, { project, time, inboxLimit }: Su
   }
 }
 
-async function countAllSent(hub: Hub, job: JobLease, { id: senderId }: InboxOwnerRow, time: number) {
+async function countAllSent(hub: Hub, pause: Pause, { id: senderId }: InboxOwnerRow, time: number) {
   const all = { count: 0, old: 0 }
   for (let after = 0; ; ) {
-    await job.renew()
+    await pause()
     const part = await countSent(reader(hub), { senderId, after, time, most: rowsPerQuery })
     all.count += part.count
     all.old += part.old
@@ -106,9 +127,9 @@ async function countAllSent(hub: Hub, job: JobLease, { id: senderId }: InboxOwne
   }
 }
 
-async function countInbox(hub: Hub, job: JobLease, { id: recipientId }: InboxOwnerRow): Promise<number> {
+async function countInbox(hub: Hub, pause: Pause, { id: recipientId }: InboxOwnerRow): Promise<number> {
   for (let after = 0, count = 0; ; count += rowsPerQuery) {
-    await job.renew()
+    await pause()
     const next = await findInInbox(reader(hub), recipientId, { after, steps: rowsPerQuery })
     if (next === undefined)
       return count + (await countInboxAfter(reader(hub), { recipientId, after, most: rowsPerQuery }))

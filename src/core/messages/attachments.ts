@@ -11,7 +11,7 @@ import {
   type AttachmentRow,
   deleteStaged,
   findAttachmentsPolicy,
-  findFile,
+  findFileToCarry,
   insertFile,
   raiseAttachmentBytes,
 } from '../../store/messages/attachments.ts'
@@ -258,7 +258,11 @@ export async function storeFiles(hub: Hub, { tx, enclosed, staged }: Storing): P
       if (!(await deleteStaged(tx, content)))
         throw new Error('The content of an attachment was deleted before its send.')
       grown += bytes.length
-    } else if ((await findFile(tx, projectId, path))?.sha256 !== sha256) throw collision(path)
+    } else {
+      const there = await findFileToCarry(tx, projectId, path)
+      if (there === undefined) throw justRemoved(path)
+      if (there.sha256 !== sha256) throw collision(path)
+    }
   }
   const most = hub.rules.attachments.quotaBytes
   if (grown === 0 || (await raiseAttachmentBytes(tx, { projectId, by: grown, most }))) return
@@ -283,5 +287,10 @@ const tooMany = (count: number): HubError =>
   })
 
 /** SHA-1 can be forged: the second of two files with one hash is not taken for the first. */
+const justRemoved = (path: string): HubError =>
+  new HubError('DB_BUSY', `The stored file ${path} was moved out with old mail just now.`, {
+    hint: 'Nothing was sent. Send the message again: the file is then stored anew.',
+  })
+
 const collision = (path: string): HubError =>
   new HubError('INVALID_ARGUMENT', `Another file is stored as ${path}.`, { hint: 'Nothing was sent. Change the file.' })

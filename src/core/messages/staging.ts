@@ -84,6 +84,11 @@ async function remove(hub: Hub, caller: Caller, content: string): Promise<void> 
 const abandonedMs = 3_600_000
 const contentsAtOnce = 4
 
+/** Removes all that nothing names any more. */
+export async function sweepStaged(hub: Hub, caller: Caller): Promise<void> {
+  while ((await listStaged(reader(hub), hub.clock.now() - abandonedMs, 1)).length > 0) await sweep(hub, caller)
+}
+
 /** Removes some of what processes that died have staged. */
 async function sweep(hub: Hub, caller: Caller): Promise<void> {
   const before = hub.clock.now() - abandonedMs

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { parseDataUri } from '../../attachments/data-uri.ts'
 import { limits } from '../../base/limits.ts'
 import type { Reader } from '../../db/port.ts'
-import { type AttachmentRow, attachmentsOf, listInline } from '../../store/messages/attachments.ts'
+import { type AttachmentRow, attachmentsOf, hashIn, listInline } from '../../store/messages/attachments.ts'
 import type { Attachment } from './attachments.ts'
 
 export type { Attachment } from './attachments.ts'
@@ -81,9 +81,6 @@ export const sha1sOf = (attachments: readonly Attachment[]): string[] => [
     ),
   ),
 ]
-
-/** Files are named by the hash of their content. */
-export const hashIn = (path: string): string | undefined => /([0-9a-f]{40})\.\w+$/.exec(path)?.[1]
 
 /** Room in a receipt, whose sender has the images and pays for every character; and in a list of a page. */
 export const bareRoom: Room = { most: limits.bareInlineLength }

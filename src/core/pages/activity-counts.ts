@@ -10,6 +10,7 @@ import {
   keptShortMs,
   kinds,
   listCounts,
+  lowerTotals,
   raiseCounts,
   raiseTotals,
   recount,
@@ -47,6 +48,12 @@ const mostSteps = 3
 export async function countNew(hub: Hub): Promise<void> {
   const follower = counting(hub)
   for (let step = 0; step < mostSteps; step++) if ((await stepProjection(hub, follower)) !== 'more') return
+}
+
+/** Called before old messages go: pages show how many there are. Where nothing was counted yet, they are missing then anyway. */
+export async function uncount(tx: Tx, messageIds: readonly number[]): Promise<void> {
+  const place = await findWatermark(tx, name)
+  if (place !== undefined && messageIds.length > 0) await lowerTotals(tx, messageIds, place)
 }
 
 async function take(hub: Hub, tx: Tx, changes: readonly Recorded[]): Promise<void> {

@@ -1,12 +1,19 @@
 /** The content of what goes along with a message, for those who see the message. */
 import { parseDataUri } from '../../attachments/data-uri.ts'
 import { HubError } from '../../base/errors.ts'
-import { type CarrierRow, findFile, findPart, listCarriersOf, listInline } from '../../store/messages/attachments.ts'
+import {
+  type CarrierRow,
+  findFile,
+  findPart,
+  hashIn,
+  listCarriersOf,
+  listInline,
+} from '../../store/messages/attachments.ts'
 import { findCarrier } from '../../store/threads/hub-threads.ts'
 import type { Caller } from '../access/callers.ts'
 import { toolSight } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
-import { hashIn, listAttachments } from '../messages/stored-attachments.ts'
+import { listAttachments } from '../messages/stored-attachments.ts'
 import { needProject } from '../projects/projects.ts'
 import { type HubCaller, hubReaderOf, needSeen } from './hub-readers.ts'
 

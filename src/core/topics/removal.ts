@@ -6,7 +6,7 @@ import {
   deleteThread,
   listDeletedThreads,
   updateAsDeleted,
-} from '../../store/topics/removal.ts'
+} from '../../store/threads/removal.ts'
 import { lockTopic } from '../../store/topics/topic-admin.ts'
 import type { Caller } from '../access/callers.ts'
 import { needSteering } from '../access/rules.ts'
@@ -56,7 +56,7 @@ export async function finishRemovals(hub: Hub): Promise<void> {
 function removePart(hub: Hub, threadId: number, before: number): Promise<number | undefined> {
   return commit(hub, itself, async (tx) => {
     const removed = await deleteNewestMessages(tx, { threadId, before, limit: messagesPerCommit })
-    if (removed.length === messagesPerCommit) return removed.at(-1)
+    if (removed.length === messagesPerCommit) return removed.at(-1)?.seq
     await deleteThread(tx, threadId)
     return undefined
   })

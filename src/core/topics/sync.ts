@@ -29,6 +29,8 @@ export interface Syncing {
   readonly ackThrough: number | undefined
   readonly waitMs: number
   readonly signals: readonly AbortSignal[]
+  /** Where somebody waits. */
+  readonly door?: string | undefined
 }
 
 /** The result of one look at the topic. */
@@ -151,10 +153,10 @@ async function receiveLater(
   hub: Hub,
   { holder, round, request, waitMs }: { holder: Holder; round: Round; request: Syncing; waitMs: number },
 ): Promise<Round | undefined> {
-  const { signals, includeSelf } = request
+  const { signals, door, includeSelf } = request
   const { id, projectId, uid } = round.topic
   const unread = { threadId: id, agentId: round.agentId, includeSelf }
-  const waiting = { channel: threadChannel(id), ms: waitMs, signals, counted: true }
+  const waiting = { channel: threadChannel(id), ms: waitMs, signals, door, counted: true }
   return wait<Round>(hub, waiting, async (uncommitted) => {
     // A client that is gone takes nothing with it.
     if (signals.some((signal) => signal.aborted)) return {}

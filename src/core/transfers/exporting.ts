@@ -4,6 +4,7 @@ import {
   listAgentsFrom,
   listDeliveriesOf,
   listMessagesFrom,
+  listPeopleOf,
   listThreadsFrom,
   type TransferDeliveryRow,
   type TransferMessageRow,
@@ -25,6 +26,8 @@ interface Exporting {
   readonly project: string
   /** Its key, its uid, the name of a topic, or the number of its first message. */
   readonly thread?: string | undefined
+  /** The numbers of the threads, in the place of one by name: only those who take part in them come along. */
+  readonly threadIds?: readonly number[]
   /** Each thread with its messages behind it, to be read; else all messages in the order in which they were sent. */
   readonly byThread?: boolean
   /** Whether the files of the messages come too. */
@@ -37,29 +40,30 @@ const pageSize = 200
 export async function exportProject(hub: Hub, caller: Caller, wish: Exporting): Promise<EndRecord> {
   needSteering(caller)
   const project = await needProject(hub, caller, wish.project)
-  const { thread, byThread = false, write } = wish
+  const { thread, threadIds, byThread = false, write } = wish
   const written = wish.files === false ? undefined : new Set<string>()
   return snapshot(hub, async (db) => {
     const { slug, key, createdAt } = project
     await write({ type: 'begin', project: { slug, key, createdAt }, thread, at: hub.clock.now() })
     const counts = { agents: 0, threads: 0, messages: 0 }
-    for await (const row of pages((after) => listAgentsFrom(db, project.id, after, pageSize))) {
+    const among = threadIds && (await listPeopleOf(db, threadIds))
+    for await (const row of pages((after) => listAgentsFrom(db, project.id, { after, limit: pageSize, among }))) {
       const { name, program, model, task, contact_policy, keyed, active_at, created_at } = row
       const profile = { name, program, model, task, policy: contact_policy as ContactPolicy, keyed: keyed === 1 }
       await write({ type: 'agent', ...profile, activeAt: active_at, createdAt: created_at })
       counts.agents++
     }
     const found: number[] = []
-    const threads = { projectId: project.id, called: thread, limit: pageSize }
+    const threads = { projectId: project.id, called: thread, ids: threadIds, limit: pageSize }
+    const some = thread !== undefined || threadIds !== undefined
     for await (const row of pages((after) => listThreadsFrom(db, { ...threads, after }))) {
       await write(toThread(row))
       counts.threads++
       if (byThread) counts.messages += await writeMessages(db, project, [row.id], { write, written })
-      else if (thread !== undefined) found.push(row.id)
+      else if (some) found.push(row.id)
     }
     if (thread !== undefined && counts.threads === 0) throw noThread(project, thread)
-    if (!byThread)
-      counts.messages += await writeMessages(db, project, thread === undefined ? undefined : found, { write, written })
+    if (!byThread) counts.messages += await writeMessages(db, project, some ? found : undefined, { write, written })
     const end: EndRecord = { type: 'end', ...counts }
     await write(end)
     return end

@@ -5,6 +5,7 @@ import { bodyFault } from '../../base/text.ts'
 import type { Tx } from '../../db/port.ts'
 import { findAgent } from '../../store/agents/agents.ts'
 import {
+  hasThread,
   insertImportedAgent,
   insertImportedDeliveries,
   insertImportedMessage,
@@ -29,32 +30,13 @@ import { type Checked, checkFiles, FileIntake } from './files.ts'
 import type {
   AgentRecord,
   BeginRecord,
-  ExportRecord,
   FileRecord,
+  Imported,
+  Importing,
   MessageRecord,
   Person,
   ThreadRecord,
 } from './records.ts'
-
-interface Importing {
-  /** From the first record on, each time that it is called: the transaction may have to begin anew. */
-  records(): Iterable<ExportRecord>
-  /** The key of the project to make, if it is to be another than the exported one. */
-  readonly into?: string | undefined
-  /** Whether a project that is there is added to. */
-  readonly force?: boolean
-  readonly progress?: (done: number) => void
-}
-
-interface Imported {
-  readonly project: string
-  readonly key: string
-  readonly agents: number
-  readonly threads: number
-  readonly messages: number
-  /** Threads whose key another had, with the one that they got. */
-  readonly renamed: readonly { readonly from: string; readonly to: string }[]
-}
 
 export async function importProject(hub: Hub, caller: Caller, wish: Importing): Promise<Imported> {
   needSteering(caller)
@@ -96,6 +78,8 @@ class Intake {
   readonly #threads = new Map<string, { id: number; topic: boolean }>()
   readonly #files: FileIntake
   readonly #messages = new Map<number, number>()
+  readonly #passedOver = new Set<string>()
+  #passedOverMessages = 0
   readonly #renamed: { from: string; to: string }[] = []
   #made = 0
 
@@ -128,11 +112,12 @@ class Intake {
   }
 
   end({ messages }: { messages: number }): Imported {
-    if (messages !== this.#messages.size) throw broken(`it has ${this.#messages.size} of ${messages} messages`)
+    const seen = this.#messages.size + this.#passedOverMessages
+    if (messages !== seen) throw broken(`it has ${seen} of ${messages} messages`)
     this.#files.end()
     const { slug: project, key } = this.#home
     const counts = { agents: this.#made, threads: this.#threads.size, messages: this.#messages.size }
-    return { project, key, ...counts, renamed: this.#renamed }
+    return { project, key, ...counts, passedOver: this.#passedOver.size, renamed: this.#renamed }
   }
 
   /** The one of that name, if there is one; else it is made, with its profile where the export has it. */
@@ -196,7 +181,11 @@ class Intake {
   }
 
   async #thread({ uid, key, name, status, metadata, createdAt, closedAt, closeReason }: ThreadRecord): Promise<void> {
-    const { tx, note, hub } = this.#context
+    const { tx, note, hub, wish } = this.#context
+    if (wish.missing && (await hasThread(tx, uid, this.#home.id))) {
+      this.#passedOver.add(uid)
+      return
+    }
     const id = await insertImportedThread(tx, {
       uid: (await isUidTaken(tx, 'threads', uid)) ? hub.ids.short() : uid,
       project_id: this.#home.id,
@@ -226,6 +215,11 @@ class Intake {
 
   async #message(message: MessageRecord): Promise<void> {
     const { tx, note, hub, wish } = this.#context
+    if (this.#passedOver.has(message.thread)) {
+      this.#files.name(message)
+      this.#passedOverMessages++
+      return
+    }
     const thread = this.#threads.get(message.thread)
     if (thread === undefined) throw broken(`message ${message.id} is of a thread that is not in it`)
     const fault = bodyFault(message.body)

@@ -93,3 +93,28 @@ export interface EndRecord {
 }
 
 export type ExportRecord = BeginRecord | AgentRecord | ThreadRecord | FileRecord | MessageRecord | EndRecord
+
+/** An import, as it is asked for. */
+export interface Importing {
+  /** From the first record on, each time that it is called: the transaction may have to begin anew. */
+  records(): Iterable<ExportRecord>
+  /** The key of the project to make, if it is to be another than the exported one. */
+  readonly into?: string | undefined
+  /** Whether a project that is there is added to. */
+  readonly force?: boolean
+  /** Whether threads that are in the project already are passed over, with their messages. */
+  readonly missing?: boolean
+  readonly progress?: (done: number) => void
+}
+
+export interface Imported {
+  readonly project: string
+  readonly key: string
+  readonly agents: number
+  readonly threads: number
+  readonly messages: number
+  /** Threads that were there already, and were passed over. */
+  readonly passedOver: number
+  /** Threads whose key another had, with the one that they got. */
+  readonly renamed: readonly { readonly from: string; readonly to: string }[]
+}

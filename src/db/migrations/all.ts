@@ -34,6 +34,7 @@ import { questions } from './0031-questions.ts'
 import { messageTraces } from './0032-message-traces.ts'
 import { beside } from './0033-beside.ts'
 import { people } from './0034-people.ts'
+import { retention } from './0035-retention.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -70,4 +71,5 @@ export const migrations: readonly Migration[] = [
   messageTraces,
   beside,
   people,
+  retention,
 ]

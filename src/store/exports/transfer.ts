@@ -20,9 +20,27 @@ interface TransferAgentRow {
 
 const agentColumns = sql`id, name, program, model, task, contact_policy, keyed, active_at, created_at`
 
-export const listAgentsFrom = (db: Reader, projectId: number, after: number, limit: number) =>
+interface AgentsQuery {
+  readonly after: number
+  readonly limit: number
+  /** Only these; undefined for all. */
+  readonly among: readonly number[] | undefined
+}
+
+export const listAgentsFrom = (db: Reader, projectId: number, { after, limit, among }: AgentsQuery) =>
   db.all<TransferAgentRow>(sql`
-    SELECT ${agentColumns} FROM agents WHERE project_id = ${projectId} AND id > ${after} ORDER BY id LIMIT ${limit}`)
+    SELECT ${agentColumns} FROM agents
+    WHERE project_id = ${projectId} AND id > ${after} ${among === undefined ? empty : sql`AND id IN ${listed(db, among)}`}
+    ORDER BY id LIMIT ${limit}`)
+
+/** Everybody who wrote or received something in these threads. */
+export async function listPeopleOf(db: Reader, threadIds: readonly number[]): Promise<number[]> {
+  const threads = listed(db, threadIds)
+  const rows = await db.all<{ id: number }>(sql`
+    SELECT sender_id AS id FROM messages WHERE thread_id IN ${threads}
+    UNION SELECT d.recipient_id FROM messages m JOIN deliveries d ON d.message_id = m.id WHERE m.thread_id IN ${threads}`)
+  return rows.map(({ id }) => id)
+}
 
 interface TransferThreadRow {
   id: number
@@ -37,10 +55,18 @@ interface TransferThreadRow {
   next_seq: number
 }
 
+interface ThreadsQuery {
+  readonly projectId: number
+  readonly called: string | undefined
+  readonly ids: readonly number[] | undefined
+  readonly after: number
+  readonly limit: number
+}
+
 /** The threads of a project; `called` leaves only those of that key, uid, name or first message. */
 export function listThreadsFrom(
   db: Reader,
-  { projectId, called, after, limit }: { projectId: number; called: string | undefined; after: number; limit: number },
+  { projectId, called, ids, after, limit }: ThreadsQuery,
 ): Promise<TransferThreadRow[]> {
   const number = /^[1-9]\d{0,14}$/.test(called ?? '') ? Number(called) : 0
   const only =
@@ -50,7 +76,8 @@ export function listThreadsFrom(
           OR id = (SELECT thread_id FROM messages WHERE id = ${number} AND seq = 1))`
   return db.all<TransferThreadRow>(sql`
     SELECT id, uid, key, name, status, metadata, created_at, closed_at, close_reason, next_seq FROM threads
-    WHERE project_id = ${projectId} AND status <> 'deleted' AND id > ${after} ${only} ORDER BY id LIMIT ${limit}`)
+    WHERE project_id = ${projectId} AND status <> 'deleted' AND id > ${after} ${only}
+      ${ids === undefined ? empty : sql`AND id IN ${listed(db, ids)}`} ORDER BY id LIMIT ${limit}`)
 }
 
 export interface TransferMessageRow {
@@ -132,6 +159,13 @@ export const isUidTaken = async (db: Reader, table: 'threads' | 'messages', uid:
       table === 'threads'
         ? sql`SELECT 1 AS taken FROM threads WHERE uid = ${uid}`
         : sql`SELECT 1 AS taken FROM messages WHERE uid = ${uid}`,
+    )
+  ).length > 0
+
+export const hasThread = async (db: Reader, uid: string, projectId: number): Promise<boolean> =>
+  (
+    await db.all(
+      sql`SELECT 1 AS there FROM threads WHERE uid = ${uid} AND project_id = ${projectId} AND status <> 'deleted'`,
     )
   ).length > 0
 

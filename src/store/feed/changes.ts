@@ -64,6 +64,12 @@ export type Event =
       projectId: number
       threadId: number
     }
+  | {
+      /** Old mail of a project was moved out of Parley. `detail`: JSON for the archive, which cannot ask rows that are gone. */
+      kind: 'mail.retired'
+      projectId: number
+      detail: string
+    }
   | { kind: 'topic.joined' | 'cursor.reset' | 'cursor.returned'; projectId: number; threadId: number; agentId: number }
   | { kind: 'grant.created' | 'grant.revoked'; projectId: number; threadId: number; agentId: number }
   | { kind: 'session.ended' | 'session.followed' | 'task.created' | 'task.ended' }
@@ -103,6 +109,17 @@ export function insertChanges(
     tx.enqueue(sql`
       INSERT INTO changes (at, actor, kind, project_id, agent_id, thread_id, message_id, lease_id, contact_id, wakes)
       VALUES (${join(rows.slice(at, at + rowsPerStatement), '), (')})`)
+}
+
+/** A change with a detail, which few have: the statement above stays the same for all others. */
+export function insertDetailed(
+  tx: Tx,
+  { kind, projectId, detail }: Extract<Event, { detail: string }>,
+  { actor, now }: { actor: string; now: number },
+): void {
+  tx.enqueue(sql`
+    INSERT INTO changes (at, actor, kind, project_id, wakes, detail)
+    VALUES (${now}, ${actor}, ${kind}, ${projectId}, '', ${detail})`)
 }
 
 /** The same from a SELECT of these columns, for a statement that commits itself and takes its own ids. */
@@ -165,7 +182,7 @@ export const listPending = (db: Reader, place: FeedPosition): Promise<Recorded[]
 async function listRecorded(db: Reader, which: Sql): Promise<Recorded[]> {
   const rows = await db.all<Recorded>(sql`
     SELECT id, ${feedOrder(db).tx} AS tx, at, actor, kind, project_id AS "projectId", agent_id AS "agentId",
-      thread_id AS "threadId", message_id AS "messageId", lease_id AS "leaseId", contact_id AS "contactId"
+      thread_id AS "threadId", message_id AS "messageId", lease_id AS "leaseId", contact_id AS "contactId", detail
     FROM changes WHERE ${which}`)
   return rows.map(withoutNulls)
 }

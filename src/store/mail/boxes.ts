@@ -145,6 +145,14 @@ export async function moveOutbox(tx: Tx, { from, into }: { from: number; into: n
   if (can(tx).bulkFiling) await tx.change(sql`UPDATE outbox SET sender_id = ${into} WHERE sender_id = ${from}`)
 }
 
+/** Takes messages out of the outboxes of their senders. */
+export async function deleteFromOutbox(tx: Tx, rows: readonly { id: number; sender_id: number }[]): Promise<void> {
+  if (!can(tx).bulkFiling) return
+  for (const [senderId, sent] of Map.groupBy(rows, ({ sender_id }) => sender_id))
+    await tx.all(sql`
+      DELETE FROM outbox WHERE sender_id = ${senderId} AND message_id IN (${join(sent.map(({ id }) => id))})`)
+}
+
 /** The messages (`id`) that a project sees. ORDER BY and LIMIT may follow. */
 export function fromProject(
   db: Reader,

@@ -1,6 +1,6 @@
 /** Rows of `attachments` and `inline_images`: the content that messages carry, in the database, where every node finds it. */
 import sql, { empty, join } from 'sql-template-tag'
-import { listed } from '../../db/dialect.ts'
+import { forDelete, forReference, listed } from '../../db/dialect.ts'
 import type { Reader, Tx } from '../../db/port.ts'
 import type { AttachmentsPolicy } from '../agents/profiles.ts'
 import { ofProject, readable, received, type Sight } from '../visibility.ts'
@@ -17,6 +17,16 @@ export type AttachmentRow =
     ))
 
 export const attachmentsOf = (json: string | null): readonly AttachmentRow[] => (json === null ? [] : JSON.parse(json))
+
+/** The paths of the files that a message names: the attachments themselves, and originals of converted images. */
+export const storedPaths = (json: string | null): string[] => [
+  ...new Set(
+    attachmentsOf(json).flatMap((one) => [
+      ...(one.type === 'file' ? [one.path] : []),
+      ...(one.type === 'link' || one.original_path === undefined ? [] : [one.original_path]),
+    ]),
+  ),
+]
 
 /** A file of a project by its content: the path is made from its hash. */
 export interface FileRow {
@@ -46,6 +56,32 @@ export async function findFile(db: Reader, projectId: number, path: string): Pro
     SELECT path, sha256, media_type, size, content FROM attachments WHERE project_id = ${projectId} AND path = ${path}`)
   return row
 }
+
+/** The same for a message that is about to name it: nobody deletes it before that is committed. */
+export async function findFileToCarry(tx: Tx, projectId: number, path: string): Promise<FileRow | undefined> {
+  const [row] = await tx.all<FileRow>(sql`
+    SELECT path, sha256, media_type, size, content FROM attachments
+    WHERE project_id = ${projectId} AND path = ${path} ${forReference(tx)}`)
+  return row
+}
+
+/**
+ * Deletes a file that no message of its project carries any more. Locked first: a send that names it meanwhile holds the row,
+ * and its message counts once it is committed. The bytes become a staged content, which is swept.
+ */
+export async function deleteUncarried(tx: Tx, { projectId, path }: { projectId: number; path: string }): Promise<void> {
+  await tx.all(sql`SELECT path FROM attachments WHERE project_id = ${projectId} AND path = ${path} ${forDelete(tx)}`)
+  const [gone] = await tx.all<{ content: string; size: number }>(sql`
+    DELETE FROM attachments WHERE project_id = ${projectId} AND path = ${path} AND NOT EXISTS (
+      SELECT 1 FROM attachment_carriers c JOIN messages m ON m.id = c.message_id JOIN agents s ON s.id = m.sender_id
+      WHERE c.sha1 = ${hashIn(path) ?? ''} AND s.project_id = ${projectId}) RETURNING content, size`)
+  if (gone === undefined) return
+  await insertStaged(tx, gone.content, 0)
+  await tx.all(sql`UPDATE projects SET attachment_bytes = attachment_bytes - ${gone.size} WHERE id = ${projectId}`)
+}
+
+/** Files are named by the hash of their content. */
+export const hashIn = (path: string): string | undefined => /([0-9a-f]{40})\.\w+$/.exec(path)?.[1]
 
 /** One part of a content, from 0 on; undefined behind the last. */
 export async function findPart(db: Reader, content: string, position: number): Promise<Uint8Array | undefined> {

@@ -59,6 +59,25 @@ export async function raiseTotals(tx: Tx, totals: ReadonlyMap<number, number>): 
     ON CONFLICT (project_id) DO UPDATE SET messages = activity_totals.messages + excluded.messages`)
 }
 
+/** Messages that go leave the totals, as far as the follower at this place has counted them. */
+export async function lowerTotals(tx: Tx, messageIds: readonly number[], place: FeedPosition): Promise<void> {
+  const ids = listed(tx, messageIds)
+  const counted = sql`m.id IN ${ids} AND m.id NOT IN (
+    SELECT message_id FROM changes
+    WHERE ${feedOrder(tx).after(place)} AND kind IN ('message.sent', 'message.said') AND message_id IN ${ids})`
+  const rows = await tx.all<{ project_id: number; count: number }>(sql`
+    SELECT project_id, COUNT(*) AS count FROM (
+      SELECT t.project_id FROM messages m JOIN threads t ON t.id = m.thread_id WHERE ${counted}
+      UNION ALL
+      SELECT g.project_id FROM message_guests g JOIN messages m ON m.id = g.message_id JOIN threads t ON t.id = m.thread_id
+      WHERE g.project_id <> t.project_id AND ${counted}
+    ) AS gone GROUP BY project_id ORDER BY project_id`)
+  for (const { project_id, count } of rows)
+    await tx.change(sql`
+      UPDATE activity_totals SET messages = CASE WHEN messages > ${count} THEN messages - ${count} ELSE 0 END
+      WHERE project_id = ${project_id}`)
+}
+
 /** Short slots of these projects that are over. */
 export async function deleteShort(tx: Tx, projectIds: readonly number[], before: number): Promise<void> {
   for (const projectId of projectIds)

@@ -1,5 +1,5 @@
 /** The search index on PostgreSQL: a vector of words for each message, made from the notes of a trigger. */
-import sql from 'sql-template-tag'
+import sql, { join } from 'sql-template-tag'
 import { listed } from '../../db/dialect.ts'
 import type { Reader, Tx } from '../../db/port.ts'
 import type { Field, Phrase, Query } from '../../fulltext/query.ts'
@@ -100,6 +100,15 @@ export async function findUnmerged(_db: Reader): Promise<number | undefined> {
 }
 
 export async function mergeNext(_tx: Tx): Promise<boolean> {
+  return false
+}
+
+export async function forgetWords(tx: Tx, ids: readonly number[]): Promise<void> {
+  await tx.all(sql`DELETE FROM search_words WHERE message_id IN (${join([...ids])})`)
+  await tx.all(sql`DELETE FROM search_pending WHERE message_id IN (${join([...ids])})`)
+}
+
+export async function forgetNext(_tx: Tx): Promise<boolean> {
   return false
 }
 

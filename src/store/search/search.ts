@@ -153,6 +153,16 @@ export function resetNext(tx: Tx, from: number): Promise<number | undefined> {
   return engine(tx).resetNext(tx, from)
 }
 
+/** Takes the words of messages that go out of the index, where that is cheap. What stays is found by nobody: no row answers to it. */
+export const forgetWords = (tx: Tx, rows: readonly { id: number }[]): Promise<void> =>
+  engine(tx).forgetWords(
+    tx,
+    rows.map(({ id }) => id),
+  )
+
+/** Empties a part of the index whose messages are all gone; false if there is none. */
+export const forgetNext = (tx: Tx): Promise<boolean> => engine(tx).forgetNext(tx)
+
 const engine = (db: Reader) => (can(db).fullText === 'fts5' ? sqlite : postgres)
 
 function scopeWord(scope: Scope): string | undefined {

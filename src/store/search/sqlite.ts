@@ -185,13 +185,33 @@ async function countChanges(tx: Tx): Promise<number> {
   return row?.changes ?? 0
 }
 
+/** FTS5 takes a row out of a table without content only with the very words that it was given: the whole part goes later. */
+export async function forgetWords(_tx: Tx, _ids: readonly number[]): Promise<void> {}
+
+/** The newest part stays: it holds the watermark. */
+export async function forgetNext(tx: Tx): Promise<boolean> {
+  const [gone] = await tx.all<{ part: number }>(sql`
+    SELECT p.part FROM search_parts p
+    WHERE p.part < (SELECT MAX(part) FROM search_parts) AND NOT EXISTS (
+      SELECT 1 FROM messages m
+      WHERE m.id <= p.last_id AND m.id > COALESCE((SELECT MAX(o.last_id) FROM search_parts o WHERE o.part < p.part), 0))
+    ORDER BY p.part LIMIT 1`)
+  if (gone === undefined) return false
+  await emptyPart(tx, gone.part)
+  return true
+}
+
+async function emptyPart(tx: Tx, part: number): Promise<void> {
+  const table = tableOf(part)
+  await tx.all(sql`INSERT INTO ${table} (${table}) VALUES ('delete-all')`)
+  await tx.all(sql`DELETE FROM search_parts WHERE part = ${part}`)
+}
+
 /** Empties the oldest part. The newest goes last, for it holds the watermark; the tables stay, somebody may be reading. */
 export async function resetNext(tx: Tx, from: number): Promise<number | undefined> {
   const [first] = await tx.all<{ part: number }>(sql`
     SELECT part FROM search_parts WHERE part > ${from} ORDER BY part LIMIT 1`)
   if (first === undefined) return undefined
-  const table = tableOf(first.part)
-  await tx.all(sql`INSERT INTO ${table} (${table}) VALUES ('delete-all')`)
-  await tx.all(sql`DELETE FROM search_parts WHERE part = ${first.part}`)
+  await emptyPart(tx, first.part)
   return first.part
 }

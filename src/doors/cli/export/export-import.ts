@@ -123,16 +123,24 @@ async function openFor(file: string, open: Open): Promise<Hub> {
   return open()
 }
 
+interface ImportOptions {
+  readonly into?: string
+  readonly force?: true
+  readonly missing?: true
+  readonly json?: true
+}
+
 export const importCommand = (open: Open, screen: Screen): Command =>
   withJson(
     newCommand('import', screen)
       .description('import a file that `parley export --format json` wrote: all of it, or nothing')
       .argument('<file>', 'the file that was exported')
       .option('--into <key>', 'the key of the new project (default: the key of the exported one)')
-      .option('--force', 'add it to an existing project; threads whose thread_id is taken get another'),
+      .option('--force', 'add it to an existing project; threads whose thread_id is taken get another')
+      .option('--missing', 'add only the threads that the project does not have, as mail that was moved out'),
     'import backend.jsonl',
     'import backend.jsonl --into /srv/backend-copy',
-  ).action((file: string, { into, force, json }: { into?: string; force?: true; json?: true }) =>
+  ).action((file: string, { into, force, missing, json }: ImportOptions) =>
     withHub(
       () => openFor(file, open),
       screen,
@@ -141,15 +149,27 @@ export const importCommand = (open: Open, screen: Screen): Command =>
           importProject(hub, operator, {
             records: () => recordsOf(file),
             into,
-            force: force === true,
+            force: force === true || missing === true,
+            missing: missing === true,
             progress: (messages) => progress(messages, 0),
           }),
         )
-        const { project, key, agents, threads, messages, renamed } = done
-        if (json) return outJson(screen, { project, human_key: key, agents, threads, messages, renamed })
+        const { project, key, agents, threads, messages, passedOver, renamed } = done
+        if (json)
+          return outJson(screen, {
+            project,
+            human_key: key,
+            agents,
+            threads,
+            messages,
+            ...(missing && { passed_over: passedOver }),
+            renamed,
+          })
         await screen.out(
           `${harmlessLine(project)}: imported ${count(messages, 'message')} in ${count(threads, 'thread')}, and ${count(agents, 'new agent')}.\n`,
         )
+        if (passedOver > 0)
+          await screen.note(`${count(passedOver, 'thread')} of it ${passedOver === 1 ? 'is' : 'are'} there already.`)
         for (const { from, to } of renamed)
           await screen.note(`The thread ${harmlessLine(from)} is now ${harmlessLine(to)}.`)
       },
@@ -167,7 +187,7 @@ const tooLong = (number: number): HubError =>
   })
 
 /** Synchronous: only its statements may hold up a transaction. */
-function* recordsOf(path: string): Generator<ExportRecord> {
+export function* recordsOf(path: string): Generator<ExportRecord> {
   let handle: number
   try {
     handle = openSync(path, 'r')
