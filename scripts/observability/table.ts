@@ -31,7 +31,8 @@ export const panels: readonly Panel[] = [
     queries: [
       { expr: 'max(parley_unread)', legend: 'unread' },
       { expr: 'max(parley_mail_overdue)', legend: 'overdue' },
-      { expr: 'max(parley_inboxes_over_quota)', legend: 'full inboxes' },
+      { expr: 'max(parley_inboxes_over_quota)', legend: 'inboxes at their quota' },
+      { expr: 'max(parley_mailboxes_full)', legend: 'mailboxes full of unread mail' },
     ],
   },
   {
@@ -41,6 +42,30 @@ export const panels: readonly Panel[] = [
       expr: `sum(parley_${name})`,
       legend: name,
     })),
+  },
+  {
+    title: 'Near a quota',
+    unit: 'short',
+    queries: one('max by (quota) (parley_quota_near)', '{{quota}}'),
+  },
+  { title: 'Waiters by door', unit: 'short', queries: one('sum by (door) (parley_waiters)', '{{door}}') },
+  {
+    title: 'Mail that agents were told of',
+    unit: 'ops',
+    queries: one(rate('parley_pushes_total', 'route, outcome'), '{{route}} {{outcome}}'),
+  },
+  {
+    title: 'Projects (METRICS_BY_PROJECT)',
+    unit: 'short',
+    queries: ['messages', 'unread', 'leases_active'].map((name) => ({
+      expr: `topk(10, max by (project) (parley_project_${name}))`,
+      legend: `{{project}} ${name}`,
+    })),
+  },
+  {
+    title: 'Attachments of projects (METRICS_BY_PROJECT)',
+    unit: 'bytes',
+    queries: one('topk(10, max by (project) (parley_project_attachment_bytes))', '{{project}}'),
   },
   {
     title: 'Wake-ups',
@@ -242,6 +267,16 @@ export const alerts: readonly Alert[] = [
     says: 'Mail whose acknowledgement was wanted is not acknowledged.',
     action: 'The page `/mail/attention` lists it; wake its agents, or answer for them.',
     fires: { series: { [`parley_mail_overdue${at}`]: '3x60' }, after: '40m' },
+  },
+  {
+    name: 'ParleyQuotaNear',
+    expr: 'max by (quota) (parley_quota_near) > 0',
+    for: '15m',
+    severity: 'ticket',
+    says: 'An inbox, or the attachments of a project, hold 80 % of the quota.',
+    action:
+      '`parley retention plan` shows what could be moved out; the log names it (`quota_near`). Else raise the quota.',
+    fires: { series: { 'parley_quota_near{quota="inbox"}': '1x40' }, after: '20m', labels: { quota: 'inbox' } },
   },
   {
     name: 'ParleyWakesLost',

@@ -23,7 +23,7 @@ export function startBackground(hub: Hub, config: Config) {
   return [
     keepPresence(hub, { listens: true }),
     keepSessions(hub),
-    keepFigures(hub),
+    keepFigures(hub, { byProject: config.METRICS_BY_PROJECT }),
     keepGuard(hub),
     keepSearchable(hub),
     keepExpiring(hub),

@@ -87,6 +87,11 @@ class Family<One extends Value | Distribution, Label extends string> {
     return made
   }
 
+  /** Forgets all values: for gauges whose labels come and go. */
+  clear(): void {
+    this.#members.clear()
+  }
+
   /** Of those with labels, the ones that have counted: most tools are never called. */
   text(): string {
     const { name, help, labels = [] } = this.#naming

@@ -13,6 +13,8 @@ export function createMetrics() {
   const meters = new Meters()
   const counter = (name: string, help: string) => meters.counter({ name, help }).labels()
   const gauge = (name: string, help: string) => meters.gauge({ name, help }).labels()
+  const byProject = (name: string, help: string) =>
+    meters.gauge({ name, help: `${help} (with METRICS_BY_PROJECT).`, labels: ['project'] })
   return {
     meters,
     toolCalls: meters.counter({
@@ -103,9 +105,35 @@ export function createMetrics() {
       help: 'When housekeeping last ended well in this process, since 1970.',
       labels: ['chore'],
     }),
+    waiters: meters.gauge({
+      name: 'parley_waiters',
+      help: 'Calls of clients that wait, by door; streams and sockets are counted by their own names.',
+      labels: ['door'],
+    }),
+    pushes: meters.counter({
+      name: 'parley_pushes_total',
+      help: 'Mail that agents were told of without a call of theirs: by hooks, waiters of idle clients, sockets and streams.',
+      labels: ['route', 'outcome'],
+    }),
     leases: gauge('parley_leases_active', 'Leases of paths that hold now.'),
-    overdue: gauge('parley_mail_overdue', 'Deliveries whose acknowledgement is overdue; counted up to 10,000.'),
-    overQuota: gauge('parley_inboxes_over_quota', 'Agents whose unread mail is at the limit of a mailbox.'),
+    overdue: gauge(
+      'parley_mail_overdue',
+      'Deliveries whose acknowledgement is overdue, whether it was escalated or not; counted up to 10,000.',
+    ),
+    overQuota: gauge(
+      'parley_inboxes_over_quota',
+      'Inboxes that hold as many messages as QUOTA_INBOX_LIMIT_COUNT allows.',
+    ),
+    nearQuota: meters.gauge({
+      name: 'parley_quota_near',
+      help: 'Inboxes, and attachments of projects, that hold 80 % of their quota or more.',
+      labels: ['quota'],
+    }),
+    fullMailboxes: gauge('parley_mailboxes_full', 'Agents who have as much unread mail as MAILBOX_MAX_DEPTH allows.'),
+    projectMessages: byProject('parley_project_messages', 'Messages of a project'),
+    projectUnread: byProject('parley_project_unread', 'Deliveries of a project not read yet'),
+    projectLeases: byProject('parley_project_leases_active', 'Leases of a project that hold now'),
+    projectAttachmentBytes: byProject('parley_project_attachment_bytes', 'Bytes of attachments that a project stores'),
     sessions: gauge('parley_sessions', 'Sessions of MCP clients that this process has in memory.'),
     streams: gauge('parley_streams', 'Open streams of events of MCP clients.'),
     buildInfo: meters.gauge({ name: 'parley_build_info', help: 'The version.', labels: ['version', 'engine'] }),

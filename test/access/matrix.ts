@@ -198,6 +198,8 @@ export const matrix = {
     answerConnection: writesAsAgent,
   },
   mail: {
+    findQuotas: anybody,
+    surveys: steering,
     claimMessage: writesAsAgent,
     keepSessionKey: writesAsAgent,
     followArrivals: readsAsAgent,
@@ -350,6 +352,8 @@ export const matrix = {
   transfers: {
     exportProject: steering,
     importProject: steering,
+    planRetention: steering,
+    applyRetention: steering,
     listWithFigures: steering,
     planMerge: steering,
     mergeProjects: steering,

@@ -30,7 +30,9 @@ import { noteDelivered } from '../../src/core/mail/delivered.ts'
 import { freeLeases } from '../../src/core/mail/freeing.ts'
 import { readConversation } from '../../src/core/mail/history.ts'
 import { listInbox, listOutbox } from '../../src/core/mail/inbox.ts'
+import { findQuotas } from '../../src/core/mail/quotas.ts'
 import { acknowledgeMessage, markRead } from '../../src/core/mail/receipts.ts'
+import { surveys } from '../../src/core/mail/retention.ts'
 import { takeInRun } from '../../src/core/mail/run-mail.ts'
 import { acknowledge, take } from '../../src/core/mail/take.ts'
 import { takeReply } from '../../src/core/mail/take-reply.ts'
@@ -81,6 +83,8 @@ import { exportProject } from '../../src/core/transfers/exporting.ts'
 import { importProject } from '../../src/core/transfers/importing.ts'
 import { listWithFigures, mergeProjects, planMerge, renameProject } from '../../src/core/transfers/merging.ts'
 import type { ExportRecord } from '../../src/core/transfers/records.ts'
+import { applyRetention } from '../../src/core/transfers/retention.ts'
+import { planRetention } from '../../src/core/transfers/retention-plan.ts'
 import { start } from '../../src/store/feed/positions.ts'
 import { inRepository } from '../support/guard.ts'
 import { now } from '../support/hub.ts'
@@ -95,6 +99,8 @@ const wanted = { patterns: ['docs/*.md'], exclusive: true, reason: '', ttlMs: 60
 const syncing = { outbox: [], maxItems: 10, includeSelf: true, autoAdvance: true, ackThrough: undefined }
 const refining = { refine: false }
 const installation = { node: process.execPath, script: '/srv/parley/bin/guard.js', storage_root: '/srv/store' }
+
+const retention = { maxAgeDays: 30, ignored: [] }
 
 const anExport: ExportRecord[] = [
   { type: 'begin', project: { slug: 'new', key: '/srv/new', createdAt: 0 }, thread: undefined, at: 0 },
@@ -356,6 +362,11 @@ export const calls: Readonly<Record<Verb, Call>> = {
   },
   exportProject: (hub, { caller, project }) => exportProject(hub, caller, { project, write: async () => {} }),
   importProject: (hub, { caller }) => importProject(hub, caller, { records: () => anExport }),
+  planRetention: async (hub, { caller }) => (await planRetention(hub, caller, retention).next()).value,
+  applyRetention: (hub, { caller }) => applyRetention(hub, caller, { ...retention, keep: async () => '' }),
+  surveys: async (hub, { caller }) =>
+    (await surveys(hub, caller, { ...retention, inboxLimit: 0, pause: async () => {} }).next()).value,
+  findQuotas: (hub, { caller }) => findQuotas(hub, caller),
   backUp: (hub, { caller }) => backUp(hub, caller, { archives: 'none', parley: '', write: async () => {} }),
 
   ...pageVerbs,

@@ -7,16 +7,19 @@ import { verifies } from '../support/verifies.ts'
 
 eachEngine('Metrics', (open, dialect) => {
   verifies(
-    ['serve.metrics.hub', 'serve.metrics.behind'],
+    ['serve.metrics.hub', 'serve.metrics.behind', 'serve.metrics.waiters'],
     'tell of what the hub does',
     async () => {
       const parley = await serveHere({ env: { DATABASE_URL: (await open()).url } })
       const waiting = mailbox(parley, 'bob').check({ wait_seconds: 10 })
       await expect.poll(async () => (await scrape(`${parley.url}/metrics`)).values.get('parley_waiting')).toBe(1)
+      expect((await scrape(`${parley.url}/metrics`)).values.get('parley_waiters{door="mailbox"}')).toBe(1)
       await mailbox(parley, 'alice').send('bob', 'hello')
       expect((await waiting)?.content).toBe('hello')
       await fetch(`${parley.url}/nothing`)
       const { values } = await scrape(`${parley.url}/metrics`)
+      // A gauge at zero has no line.
+      expect(values.get('parley_waiters{door="mailbox"}')).toBeUndefined()
       const some = (start: string) =>
         [...values].filter(([name]) => name.startsWith(start)).reduce((sum, [, one]) => sum + one, 0)
       expect(values.get('parley_requests_total{method="POST",route="/agents/:agent/mcp",status="200"}')).toBe(2)

@@ -17,6 +17,9 @@ export const observability = [
   { id: 'serve.log.levels', spec: 'mail.md Configuration', says: 'LOG_LEVEL takes the names of Python too: WARNING and CRITICAL.' },
   { id: 'serve.metrics.hub', spec: 'mail.md Deployment quick notes', says: 'The metrics tell of requests, commits, wake-ups, projections, chores, leases, the database and the version.' },
   { id: 'serve.metrics.behind', spec: 'mail.md Deployment quick notes', says: 'A scrape asks the database for one sum: all other counts are made in the background.' },
+  { id: 'serve.metrics.waiters', spec: 'mail.md Deployment quick notes', says: 'The metrics tell how many calls wait at each door.' },
+  { id: 'serve.metrics.pushes', spec: 'mail.md Deployment quick notes', says: 'Mail that agents are told of is counted by route and outcome; names that clients give themselves are no labels.' },
+  { id: 'serve.metrics.projects', spec: 'mail.md Deployment quick notes', says: 'Figures by project are in the metrics only with METRICS_BY_PROJECT.' },
   { id: 'serve.metrics.token', spec: 'mail.md Deployment quick notes', says: 'METRICS_TOKEN opens /metrics, there and on METRICS_PORT, and nothing else.' },
   { id: 'serve.metrics.shown', spec: 'mail.md Deployment quick notes', says: 'Each metric of the dashboard and of the alerts is in a scrape, and each alert fires on a made series.' },
 ] as const satisfies readonly Requirement[]

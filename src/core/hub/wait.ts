@@ -16,6 +16,8 @@ interface Wait {
   competing?: boolean
   /** Any of them aborted ends the wait with nothing. */
   signals: readonly AbortSignal[]
+  /** Where somebody waits: metrics count the waiters of each door. */
+  door?: string | undefined
   /** Whose wait it is; left out for those that are never refused. `counted`: the caller has begun it with `beginWait`. */
   waiter?: string | undefined
   counted?: boolean
@@ -38,7 +40,7 @@ const awayMs = 500
  */
 export async function wait<T>(
   hub: Hub,
-  { channel, ms, limitMs = hub.limits.waitMs, competing = false, signals, waiter, counted = false }: Wait,
+  { channel, ms, limitMs = hub.limits.waitMs, competing = false, signals, door, waiter, counted = false }: Wait,
   ask: (uncommitted: boolean) => Promise<Answer<T>>,
 ): Promise<T | undefined> {
   const { wakes } = hub[inside]
@@ -53,6 +55,8 @@ export async function wait<T>(
   let found: T | undefined
   let rouse = () => {}
   let endWait: (() => void) | undefined
+  /** Counts it among the waiters of its door, once it sleeps. */
+  let waiters: { inc(by: number): void } | undefined
   /** When it went to sleep for the first time, where that is traced. */
   let since: number | undefined
   const rise = () => {
@@ -91,6 +95,10 @@ export async function wait<T>(
       if (woken && trouble === undefined) continue
       // Counted once it sleeps: what is there at once is given in any case.
       if (!counted) endWait ??= beginWait(hub, waiter)
+      if (door !== undefined && waiters === undefined) {
+        waiters = hub.metrics.waiters.labels(door)
+        waiters.inc(1)
+      }
       if (since === undefined && isTracing()) {
         since = hub.clock.monotonic()
         endForWait(left)
@@ -115,6 +123,7 @@ export async function wait<T>(
   } finally {
     leave?.()
     endWait?.()
+    waiters?.inc(-1)
     for (const signal of signals) signal.removeEventListener('abort', rise)
     // Two, where there was something: a commit of a hundred messages is one wake-up, and a chain would take them one by one.
     if (competing && told) for (let more = found === undefined ? 1 : 2; more > 0; more--) wakes.tellNext(channel)

@@ -54,6 +54,7 @@ interface Taking {
   /** The message handled last, by its client id: if it was lent, it counts as acknowledged. */
   readonly after?: string | undefined
   readonly signals: readonly AbortSignal[]
+  readonly door?: string | undefined
 }
 
 export interface Taken {
@@ -69,7 +70,7 @@ export const take = (hub: Hub, acting: Acting, taking: Taking): Promise<Taken | 
   inSpan('take', () => takeNow(hub, acting, taking))
 
 async function takeNow(hub: Hub, acting: Acting, taking: Taking): Promise<Taken | undefined> {
-  const { loanMs, waitMs, after, signals } = taking
+  const { loanMs, waitMs, after, signals, door } = taking
   // An empty mailbox is refused too: nothing would be written for it.
   needWriting(acting.caller)
   const agent = await actAs(hub, acting)
@@ -88,6 +89,7 @@ async function takeNow(hub: Hub, acting: Acting, taking: Taking): Promise<Taken 
     ms: waitMs,
     competing: true,
     signals,
+    door,
     waiter: agentWaiter(agent.id),
   }
   return wait(hub, waiting, async (uncommitted) => {

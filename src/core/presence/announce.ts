@@ -56,6 +56,14 @@ export interface Route {
   readonly unlessWaiting?: boolean
 }
 
+/** Names that clients give themselves are no labels of a metric: these are known (doors/hooks/dialects.ts), all others are one. */
+const knownRoutes = new Set(['claude', 'codex', 'gemini', 'vscode', 'opencode', 'openclaw'])
+
+type PushOutcome = 'told' | 'confirmed' | 'returned'
+
+const countPushes = (hub: Hub, via: string, outcome: PushOutcome, messages: number): void =>
+  hub.metrics.pushes.labels(knownRoutes.has(via) ? via : 'other', outcome).inc(messages)
+
 /** Takes the mail that the agent was not told of. Undefined where there is none: then nothing is written. */
 export async function announce(hub: Hub, acting: Acting, route: Route): Promise<Pointer | undefined> {
   needWriting(acting.caller)
@@ -98,14 +106,17 @@ async function announceTo(hub: Hub, caller: Caller, agent: Agent, route: Route):
     return { ids, rows }
   })
   if (ids.length === 0) return undefined
+  countPushes(hub, via, 'told', ids.length)
   return {
     ...(await pointTo(hub, agent, rows)),
-    putBack: () =>
-      commit(hub, caller, async (tx, note) => {
+    async putBack() {
+      await commit(hub, caller, async (tx, note) => {
         await deleteAnnouncements(tx, ids, now)
         // Another route may wait for what is free again.
         note({ kind: 'presence.changed', projectId: agent.projectId, wakes: [mailChannel(agent.id)] })
-      }),
+      })
+      countPushes(hub, via, 'returned', ids.length)
+    },
   }
 }
 
@@ -115,7 +126,8 @@ export async function confirmAnnounced(hub: Hub, acting: Acting, session: string
   const agent = await findActor(hub, acting)
   if (isNewcomer(agent)) return
   const now = hub.clock.now()
-  await commit(hub, acting.caller, (tx) => updateConfirmed(tx, { agentId: agent.id, session, now }))
+  const confirmed = await commit(hub, acting.caller, (tx) => updateConfirmed(tx, { agentId: agent.id, session, now }))
+  for (const via of confirmed) countPushes(hub, via, 'confirmed', 1)
 }
 
 export interface AwaitingMail extends Omit<Route, 'reminds'> {
@@ -125,6 +137,8 @@ export interface AwaitingMail extends Omit<Route, 'reminds'> {
   readonly turnEnded?: boolean
   readonly waitMs: number
   readonly signals: readonly AbortSignal[]
+  /** Where somebody waits. */
+  readonly door?: string | undefined
 }
 
 /**
@@ -134,7 +148,7 @@ export interface AwaitingMail extends Omit<Route, 'reminds'> {
 export async function awaitMail(
   hub: Hub,
   acting: Acting,
-  { waitMs, signals, since = Number.POSITIVE_INFINITY, turnEnded = false, ...route }: AwaitingMail,
+  { waitMs, signals, door, since = Number.POSITIVE_INFINITY, turnEnded = false, ...route }: AwaitingMail,
 ): Promise<Pointer | 'displaced' | undefined> {
   needWriting(acting.caller)
   const agent = await findActor(hub, { ...acting, registered: true, unnoticed: true })
@@ -156,6 +170,7 @@ export async function awaitMail(
     channel: mailChannel(agent.id),
     ms: waitMs,
     signals: over,
+    door,
     waiter: `${agentWaiter(agent.id)}:waiter`,
   }
   try {

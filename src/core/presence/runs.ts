@@ -33,6 +33,8 @@ export interface Run extends Pointer {
 export interface AwaitingRun {
   readonly waitMs: number
   readonly signals: readonly AbortSignal[]
+  /** Where somebody waits. */
+  readonly door?: string | undefined
   /** Tells programs apart that wait for the same agent. */
   readonly session: string
 }
@@ -46,7 +48,7 @@ export interface AwaitingRun {
 export async function borrowMail(
   hub: Hub,
   acting: Acting,
-  { waitMs, signals, session }: AwaitingRun,
+  { waitMs, signals, door, session }: AwaitingRun,
 ): Promise<Run | undefined> {
   needWriting(acting.caller)
   const agent = await actAs(hub, { ...acting, unnoticed: true })
@@ -55,7 +57,7 @@ export async function borrowMail(
   try {
     return await wait(
       hub,
-      { channel: mailChannel(agent.id), ms: waitMs, competing: true, signals, waiter },
+      { channel: mailChannel(agent.id), ms: waitMs, competing: true, signals, door, waiter },
       async () => {
         if (signals.some((signal) => signal.aborted)) return {}
         await buryWorn(hub, agent, attemptsOf(hub))

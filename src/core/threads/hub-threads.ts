@@ -69,16 +69,19 @@ interface PageWish {
   readonly offset?: number | undefined
   readonly waitMs?: number | undefined
   readonly signals?: readonly AbortSignal[]
+  /** Where somebody waits. */
+  readonly door?: string | undefined
 }
 
 /** The next messages of a thread, oldest first; with a wait, as soon as there are some. */
 export async function viewThread(hub: Hub, hubCaller: HubCaller, wish: PageWish): Promise<ThreadPage> {
-  const { after, limit, offset = 0, waitMs = 0, signals = [] } = wish
+  const { after, limit, offset = 0, waitMs = 0, signals = [], door } = wish
   const hubReader = await hubReaderOf(hub, hubCaller)
   let seen = await needSeen(hub, hubReader, wish.thread)
   const { thread } = seen
   let rows: ViewRow[] | undefined
-  const waiting = { channel: threadChannel(thread.id), ms: waitMs, signals, waiter: waiterOf(hubCaller, hubReader) }
+  const waiter = waiterOf(hubCaller, hubReader)
+  const waiting = { channel: threadChannel(thread.id), ms: waitMs, signals, door, waiter }
   await wait(hub, waiting, async () => {
     // A grant may end while its holder waits.
     if (rows !== undefined) seen = await needSeen(hub, hubReader, wish.thread)

@@ -18,6 +18,8 @@ export interface Patience {
   /** For waits that no client's call waits for; the hub's own limit, if left out. */
   readonly limitMs?: number | undefined
   readonly signals: readonly AbortSignal[]
+  /** Where somebody waits. */
+  readonly door?: string | undefined
   /** Whether the wait is among those of its agent already. */
   readonly counted?: boolean
 }
@@ -48,7 +50,7 @@ interface Answered {
 export async function awaitAnswers(
   hub: Hub,
   { agentId, messageId, threadId, seq: after, sight, first = false, waiter }: Question,
-  { waitMs: ms, limitMs = hub.limits.waitMs, signals, counted = false }: Patience,
+  { waitMs: ms, limitMs = hub.limits.waitMs, signals, door, counted = false }: Patience,
 ): Promise<Answered> {
   const recipients = await listRecipientsOf(reader(hub), [messageId], { blind: true })
   const asked = recipients.filter(({ id }) => id !== agentId)
@@ -63,7 +65,7 @@ export async function awaitAnswers(
   }
   const enough = first ? 1 : Math.max(1, asked.length)
   let rows: ViewRow[] = []
-  await wait(hub, { channel: threadChannel(threadId), ms, limitMs, signals, waiter, counted }, async () => {
+  await wait(hub, { channel: threadChannel(threadId), ms, limitMs, signals, door, waiter, counted }, async () => {
     const found = await listReplies(reader(hub), query)
     rows = first ? found.slice(0, 1) : firstOfEach(found, asked)
     return rows.length >= enough ? { found: true } : {}

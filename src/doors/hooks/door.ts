@@ -107,6 +107,7 @@ export function mountHooks(app: FastifyInstance, hub: Hub): void {
       waitMs: seconds * 1000,
       ...(since !== undefined && { since }),
       signals: [gone.signal, stopping.signal],
+      door: 'hooks',
     })
     if (found === 'displaced') return reply.code(409).send({ displaced: true })
     if (found === undefined) return reply.code(204).send()

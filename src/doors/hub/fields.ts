@@ -47,7 +47,7 @@ export function patienceOf(
   { task, signal, stopping }: CallContext<HubScope>,
   waitMs: number,
 ): Patience {
-  if (task === undefined) return { waitMs, signals: [signal, stopping] }
+  if (task === undefined) return { waitMs, signals: [signal, stopping], door: 'hub' }
   const until = task.at + Math.min(waitMs, taskWaitMs)
-  return { waitMs: Math.max(0, until - clock.now()), limitMs: taskWaitMs, signals: [signal] }
+  return { waitMs: Math.max(0, until - clock.now()), limitMs: taskWaitMs, signals: [signal], door: 'hub' }
 }

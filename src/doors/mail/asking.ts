@@ -28,7 +28,7 @@ export async function withReply<Receipt extends Sent>(
   sending: () => Promise<Receipt>,
 ): Promise<{ sent: Receipt; asked: { reply?: object | null; client_message_id?: string } }> {
   if (seconds === undefined) return { sent: await sending(), asked: {} }
-  const patience = { waitMs: Math.ceil(seconds * 1000), signals: [context.signal, context.stopping] }
+  const patience = { waitMs: Math.ceil(seconds * 1000), signals: [context.signal, context.stopping], door: 'mail' }
   const { sent, replyId } = await sendAndAwait(hub, who, sending, patience)
   const asked = { client_message_id: sent.clientId }
   if (replyId === undefined) return { sent, asked: { ...asked, reply: null } }

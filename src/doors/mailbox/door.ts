@@ -146,7 +146,11 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
         ...(delivery && { reach: toReach(delivery.reach) }),
       })
       if (seconds === undefined) return toSent(await sending())
-      const patience = { waitMs: Math.ceil(seconds * 1000), signals: [context.signal, context.stopping] }
+      const patience = {
+        waitMs: Math.ceil(seconds * 1000),
+        signals: [context.signal, context.stopping],
+        door: 'mailbox',
+      }
       const { sent, replyId } = await sendAndAwait(hub, who, sending, patience)
       const reply = replyId === undefined ? undefined : await takeReply(hub, who, replyId)
       if (reply !== undefined) context.ifLost(reply.putBack)
@@ -180,6 +184,7 @@ export function mailboxDoor(hub: Hub): Door<MailboxScope> {
         waitMs: Math.ceil(wait_seconds * 1000),
         after,
         signals: wait_seconds > 0 ? [context.signal, context.stopping] : [],
+        door: 'mailbox',
       }
       // In a run its mail is handed out, and the end of the command confirms it.
       const taken = await (run === undefined ? take(hub, who, taking) : takeInRun(hub, who, run))

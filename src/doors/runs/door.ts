@@ -44,7 +44,7 @@ export function mountRuns(app: FastifyInstance, hub: Hub): void {
     const found = await borrowMail(
       hub,
       { caller: request.caller, project, name },
-      { waitMs: seconds * 1000, signals, session },
+      { waitMs: seconds * 1000, signals, door: 'runs', session },
     )
     if (found === undefined) return reply.code(204).send()
     const { raw } = reply

@@ -120,12 +120,14 @@ export async function deleteAnnouncements(tx: Tx, ids: readonly number[], announ
 }
 
 /** A turn of the session has begun with the pointer. Returns how many announcements that confirms. */
-export function updateConfirmed(
+export async function updateConfirmed(
   tx: Tx,
   { agentId, session, now }: { agentId: number; session: string; now: number },
-): Promise<number> {
-  return tx.change(sql`
-    UPDATE announcements SET confirmed_at = ${now} WHERE agent_id = ${agentId} AND session = ${session} AND confirmed_at IS NULL`)
+): Promise<string[]> {
+  const rows = await tx.all<{ via: string }>(sql`
+    UPDATE announcements SET confirmed_at = ${now}
+    WHERE agent_id = ${agentId} AND session = ${session} AND confirmed_at IS NULL RETURNING via`)
+  return rows.map(({ via }) => via)
 }
 
 /** When the next unconfirmed announcement of an agent was made that may be made again. */

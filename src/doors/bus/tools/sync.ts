@@ -90,6 +90,7 @@ export function syncTools(hub: Hub) {
         ackThrough: ack_through,
         waitMs: Math.ceil(wait_seconds * 1000),
         signals: [context.signal, context.stopping],
+        door: 'bus',
       })
       context.ifLost(synced.undo)
       return toSync(synced)

@@ -42,7 +42,7 @@ export const threadTools = (hub: Hub) => [
     alwaysLoad: true,
     async run({ thread, cursor: after = 0, limit, offset, wait_seconds = 0 }, context) {
       const signals = wait_seconds > 0 ? [context.signal, context.stopping] : []
-      const wish = { thread, after, limit, offset, waitMs: wait_seconds * 1000, signals }
+      const wish = { thread, after, limit, offset, waitMs: wait_seconds * 1000, signals, door: 'hub' }
       const page = await viewThread(hub, hubCallerOf(context), wish)
       context.ifLost(page.putBack)
       return toThread(page)

@@ -121,11 +121,14 @@ export class Sockets {
     }
     if (socket.readyState !== socket.OPEN) return
     const waiting = socket.bufferedAmount
+    const { pushes } = this.#hub.metrics
     if (waiting > 0 && waiting + event.length > limits.socketBytes) {
+      pushes.labels('websocket', 'lost').inc()
       this.#close(link, 'slow')
       return
     }
     socket.send(event, { binary: false })
+    if (event !== pong) pushes.labels('websocket', 'told').inc()
     if (socket.bufferedAmount < slowBytes) return
     this.#slow.add(link)
     this.#closeSlowest()
