@@ -90,11 +90,20 @@ interface LocalServer {
 }
 
 function localServer(config: Config): LocalServer {
-  const { HTTP_HOST, HTTP_PORT, HTTP_PATH, STORAGE_ROOT, HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED: open } = config
+  const {
+    HTTP_HOST,
+    HTTP_PORT,
+    HTTP_PATH,
+    HTTP_BASE_PATH,
+    STORAGE_ROOT,
+    HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED: open,
+  } = config
   const [running] = listRunning(STORAGE_ROOT)
   const everywhere = HTTP_HOST === '0.0.0.0' || HTTP_HOST === '::'
   const host = everywhere ? '127.0.0.1' : HTTP_HOST.includes(':') ? `[${HTTP_HOST}]` : HTTP_HOST
-  const url = running?.url.replace(/\/\/(0\.0\.0\.0|\[::\])(?=:)/, '//127.0.0.1') ?? `http://${host}:${HTTP_PORT}`
+  const url =
+    running?.url.replace(/\/\/(0\.0\.0\.0|\[::\])(?=:)/, '//127.0.0.1') ??
+    `http://${host}:${HTTP_PORT}${HTTP_BASE_PATH}`
   return { url, mailPath: HTTP_PATH, running: running !== undefined, open }
 }
 

@@ -12,15 +12,17 @@ export interface RunningServer {
   readonly started: string
 }
 
-type ServerPlace = Pick<Config, 'HTTP_HOST' | 'HTTP_PORT'> & Partial<Pick<Config, 'HTTP_SOCKET' | 'HTTP_TLS_CERT'>>
+type ServerPlace = Pick<Config, 'HTTP_HOST' | 'HTTP_PORT'> &
+  Partial<Pick<Config, 'HTTP_SOCKET' | 'HTTP_TLS_CERT' | 'HTTP_BASE_PATH'>>
 
 /** Where the settings put the server; undefined where the system chooses the port. */
-export function serverUrl({ HTTP_HOST, HTTP_PORT, HTTP_SOCKET, HTTP_TLS_CERT }: ServerPlace): string | undefined {
-  if (HTTP_SOCKET !== undefined) return socketUrl(HTTP_SOCKET)
+export function serverUrl(place: ServerPlace): string | undefined {
+  const { HTTP_HOST, HTTP_PORT, HTTP_SOCKET, HTTP_TLS_CERT, HTTP_BASE_PATH = '' } = place
+  if (HTTP_SOCKET !== undefined) return `${socketUrl(HTTP_SOCKET)}${HTTP_BASE_PATH}`
   if (HTTP_PORT === 0) return undefined
   const everywhere = HTTP_HOST === '0.0.0.0' || HTTP_HOST === '::'
   const host = everywhere ? '127.0.0.1' : HTTP_HOST.includes(':') ? `[${HTTP_HOST}]` : HTTP_HOST
-  return `${HTTP_TLS_CERT === undefined ? 'http' : 'https'}://${host}:${HTTP_PORT}`
+  return `${HTTP_TLS_CERT === undefined ? 'http' : 'https'}://${host}:${HTTP_PORT}${HTTP_BASE_PATH}`
 }
 
 /** A Unix socket: its path stands as a host, so that a path of HTTP can follow. */

@@ -184,7 +184,6 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
       metricsToken: config.METRICS_TOKEN,
       wrongKeys,
       host: config.HTTP_HOST,
-      trustedProxies: config.HTTP_TRUSTED_PROXIES,
       ...signIn,
       bearerToken: config.HTTP_BEARER_TOKEN,
       allowLocalUnauthenticated: config.HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED,
@@ -205,10 +204,10 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
     mountDoor(app, { engine, path: mailboxPath, door: mailboxDoor(hub), scope: mailboxScope })
     mountDoor(app, { engine, path: config.HTTP_PATH, door: mailDoor(hub, about(config, app, usage)), scope: mailScope })
     mountDoor(app, { engine, path: busPath, door: busDoor(hub, version), scope: busScope })
-    const { HTTP_PUBLIC_URL: publicUrl, HTTP_PATH: mailPath } = config
+    const { HTTP_PUBLIC_URL: publicUrl, HTTP_PATH: mailPath, HTTP_BASE_PATH: basePath } = config
     mountWeb(app, { hub, secret, token: config.HTTP_BEARER_TOKEN, ended, publicUrl, mailPath, version })
     mountPost(app, hub, { registrationOpen: config.REGISTRATION_OPEN, publicUrl, version })
-    mountJoin(app, hub, { publicUrl, mailPath })
+    mountJoin(app, hub, { mailPath })
     mountPeople(app, hub)
     mountHooks(app, hub)
     mountRuns(app, hub)
@@ -227,7 +226,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
     const endSnapshots = config.TOOL_METRICS_EMIT_ENABLED
       ? emitUsage(usage, { clock, log, ms: config.TOOL_METRICS_EMIT_INTERVAL_SECONDS * 1000 })
       : () => {}
-    const url = urlOf(app.server.address(), certificate && 'https')
+    const url = `${urlOf(app.server.address(), certificate && 'https')}${basePath}`
     const localIsFree = config.HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED && isLoopback(new URL(url).hostname)
     return {
       url,
@@ -285,7 +284,10 @@ const about = (config: Config, { server }: Pick<FastifyInstance, 'server'>, usag
   databaseUrl: databaseName(config),
   usage,
   guards: () =>
-    guardInstallation(config, urlOf(server.address(), config.HTTP_TLS_CERT === undefined ? 'http' : 'https')),
+    guardInstallation(
+      config,
+      `${urlOf(server.address(), config.HTTP_TLS_CERT === undefined ? 'http' : 'https')}${config.HTTP_BASE_PATH}`,
+    ),
 })
 
 const isLoopback = (host: string): boolean => /^(localhost|\[?::1\]?|127\..*)$/i.test(host)

@@ -3,7 +3,10 @@ import type { Log } from '../base/log.ts'
 import { callerOfToken, settle } from '../core/agents/tokens.ts'
 import type { Hub } from '../core/hub/hub.ts'
 import type { Admission } from '../doors/http/admission.ts'
+import { createTrust } from '../doors/http/client-address.ts'
+import { createIsOurs } from '../doors/http/host-check.ts'
 import { inMemory, type Limiter, type Rate } from '../doors/http/limits/limiter.ts'
+import { createOrigin } from '../doors/http/origin.ts'
 import { type ResourceOptions, resourceOf } from '../doors/http/sign-in/resource.ts'
 import { createTokens, type Tokens } from '../doors/http/sign-in/tokens.ts'
 import type { Config } from '../settings/all.ts'
@@ -15,13 +18,24 @@ const redisMs = 250
 /** The parts of a server that decide who may do what; `close` ends their connections. */
 export async function openSignIn(hub: Hub, config: Config) {
   const resource = resourceFrom(config)
-  const tokens = config.HTTP_JWT_ENABLED ? await tokensFrom(hub, config, resource) : undefined
+  const sites = sitesFrom(config)
+  const { HTTP_PUBLIC_URL: publicUrl, HTTP_BASE_PATH: basePath, HTTP_TRUSTED_PROXIES: trustedProxies } = config
+  const origin = createOrigin({
+    publicUrl,
+    basePath,
+    trusts: createTrust(trustedProxies),
+    isOurs: createIsOurs({ host: config.HTTP_HOST, ...sites }),
+  })
+  const tokens = config.HTTP_JWT_ENABLED ? await tokensFrom(hub, config, { resource, origin }) : undefined
   const limiter = config.HTTP_RATE_LIMIT_ENABLED ? await limiterFrom(hub, config) : undefined
   return {
     tokens,
     resource,
     admission: tokens === undefined && limiter === undefined ? undefined : admissionFrom(hub, config, limiter),
-    ...sitesFrom(config),
+    ...sites,
+    publicUrl,
+    basePath,
+    trustedProxies,
     close() {
       tokens?.close()
       limiter?.close()
@@ -30,12 +44,16 @@ export async function openSignIn(hub: Hub, config: Config) {
 }
 
 const resourceFrom = (config: Config): ResourceOptions => ({
-  publicUrl: config.HTTP_PUBLIC_URL,
   issuer: config.HTTP_JWT_ENABLED && config.HTTP_JWT_JWKS_URL !== undefined ? config.HTTP_JWT_ISSUER : undefined,
   tokens: config.HTTP_JWT_ENABLED,
 })
 
-function tokensFrom(hub: Hub, config: Config, resource: ResourceOptions): Promise<Tokens> {
+interface Resource {
+  readonly resource: ResourceOptions
+  readonly origin: Parameters<typeof resourceOf>[0]
+}
+
+function tokensFrom(hub: Hub, config: Config, { resource, origin }: Resource): Promise<Tokens> {
   const { HTTP_JWT_JWKS_URL: keysUrl, HTTP_JWT_ALGORITHMS: algorithms, HTTP_JWT_AUDIENCE: audience } = config
   return createTokens({
     clock: hub.clock,
@@ -44,7 +62,7 @@ function tokensFrom(hub: Hub, config: Config, resource: ResourceOptions): Promis
     secret: config.HTTP_JWT_SECRET,
     algorithms: algorithms.length > 0 ? algorithms : algorithmsFor(keysUrl).usual,
     issuer: config.HTTP_JWT_ISSUER,
-    audience: (request) => audience ?? (resource.issuer === undefined ? undefined : resourceOf(resource, request)),
+    audience: (request) => audience ?? (resource.issuer === undefined ? undefined : resourceOf(origin, request)),
     roles: {
       enabled: config.HTTP_RBAC_ENABLED,
       claim: config.HTTP_JWT_ROLE_CLAIM,

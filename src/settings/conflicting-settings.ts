@@ -8,6 +8,7 @@ export const faultsTogether = (config: Config): string[] => [
   ...(config.HTTP_JWT_ENABLED ? faultsOfTokens(config) : []),
   ...faultsOfCors(config),
   ...faultsOfTls(config),
+  ...faultsOfBasePath(config),
 ]
 
 function* faultsOfRedis(config: Config): Generator<string> {
@@ -32,6 +33,14 @@ function* faultsOfTokens(config: Config): Generator<string> {
     yield `HTTP_JWT_ALGORITHMS must be among ${all.join(', ')} ${
       HTTP_JWT_JWKS_URL === undefined ? 'without' : 'with'
     } HTTP_JWT_JWKS_URL, not ${wrong.map((name) => JSON.stringify(name)).join(', ')}`
+}
+
+function* faultsOfBasePath({ HTTP_BASE_PATH, HTTP_PUBLIC_URL, HTTP_PATH }: Config): Generator<string> {
+  if (HTTP_BASE_PATH === '') return
+  if (HTTP_PUBLIC_URL !== undefined && new URL(HTTP_PUBLIC_URL).pathname.replace(/\/$/, '') !== HTTP_BASE_PATH)
+    yield `HTTP_PUBLIC_URL must end with HTTP_BASE_PATH (${HTTP_BASE_PATH})`
+  if (HTTP_PATH === HTTP_BASE_PATH || HTTP_PATH.startsWith(`${HTTP_BASE_PATH}/`))
+    yield 'HTTP_PATH stands below HTTP_BASE_PATH already: it must not begin with it'
 }
 
 function* faultsOfTls({ HTTP_TLS_CERT, HTTP_TLS_KEY, HTTP_SOCKET }: Config): Generator<string> {

@@ -36,6 +36,16 @@ export const httpSettings = {
     if (taken.test(path)) throw new Error('must not be a path that Parley uses for something else')
     return path
   }).says('Path at which the mail door is served, with and without the slash at the end.'),
+  HTTP_BASE_PATH: parsed('', (raw) => {
+    const path = raw.replace(/\/$/, '')
+    if (path === '') return ''
+    if (path.length > 200 || !/^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(path))
+      throw new Error('must be a path such as /parley')
+    if (taken.test(path)) throw new Error('must not be a path that Parley uses itself')
+    return path
+  }).says(
+    'Path below which a proxy serves Parley, such as `/parley` for `https://example.org/parley/mail`; the proxy may pass it on or take it off. Pages, redirects, cookies and URLs then carry it. HTTP_PUBLIC_URL must end with it.',
+  ),
   HTTP_BEARER_TOKEN: optional(tokenFault).secret(
     'Token of the operator, at least 16 characters and 8 different ones: a client that sends it as `Authorization: Bearer …` may act as any agent. Empty means that there is no operator.',
   ),
@@ -49,7 +59,7 @@ export const httpSettings = {
     'Web sites, separated by commas and written like `https://name:port`, whose pages may call this server. A page needs no entry if its host and port are those it calls; pages of any other site are refused.',
   ),
   HTTP_TRUSTED_PROXIES: list('', network).says(
-    'Addresses and networks, separated by commas, of your own proxies (`127.0.0.1, 10.0.0.0/8`). A request that comes from one counts for limits as of the client that `X-Forwarded-For` names; from any other address the header is not believed. It never gives a right.',
+    'Addresses and networks, separated by commas, of your own proxies (`127.0.0.1, 10.0.0.0/8`). A request that comes from one counts for limits as of the client that `X-Forwarded-For` names; from any other address the header is not believed. Its `X-Forwarded-Proto` and `X-Forwarded-Host` (a name of HTTP_ALLOWED_HOSTS) count for the URLs in pages and metadata, too. None of them ever gives a right.',
   ),
   HTTP_WRONG_KEYS_PER_MINUTE: count(100).says(
     'Wrong keys or tokens that one address may send in a minute; further ones get 429 until the minute is over, and so does the correct token of the operator. 0 means no limit. Correct keys of agents are never delayed.',

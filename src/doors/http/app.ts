@@ -10,12 +10,14 @@ import { echo } from '../../base/text.ts'
 import type { Caller } from '../../core/access/callers.ts'
 import { accountRequests, pathOf } from './account-requests.ts'
 import { type Admission, admitRoutes } from './admission.ts'
-import { type ClientAddress, createClientAddress } from './client-address.ts'
+import { answerBelow, withoutBase } from './base-path.ts'
+import { type ClientAddress, createClientAddress, createTrust } from './client-address.ts'
 import { dropUnusedConnections } from './connections.ts'
 import { type CorsOptions, createCors } from './cors.ts'
 import { type CredentialOptions, createReadCaller, givenIn } from './credentials.ts'
 import { addHealth, type HealthOptions } from './health.ts'
-import { createGuard, type GuardOptions } from './host-check.ts'
+import { createGuard, createIsOurs, type GuardOptions } from './host-check.ts'
+import { createOrigin, type OriginOptions } from './origin.ts'
 import { checkForm, fromFastify, HttpRefusal, isCutOff, retryHeader, statusOf } from './refusal.ts'
 import { createRefusals, type RefusedKind, refusedKind } from './refused-credentials.ts'
 import { addMetadata, challengeOf, type ResourceOptions } from './sign-in/resource.ts'
@@ -23,7 +25,7 @@ import { createResponses, type UnsentOptions } from './stalled-responses.ts'
 import { traceRequests } from './trace-requests.ts'
 import type { WrongKeys } from './wrong-keys.ts'
 
-export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptions, UnsentOptions {
+export interface AppOptions extends GuardOptions, CredentialOptions, HealthOptions, UnsentOptions, OriginOptions {
   readonly log: Log
   /** Begins the id of each request: those of other processes begin otherwise. */
   readonly node?: string
@@ -53,6 +55,12 @@ declare module 'fastify' {
     callerOf(raw: IncomingMessage): Caller | Promise<Caller>
     /** Ends a stream when the key by which it was opened is no longer good; the returned function forgets it (all.keys.streams). */
     endWithKey(raw: IncomingMessage, caller: Caller, end: () => void): () => void
+    /** The path below which the server is served; empty for none. */
+    basePath: string
+    /** The URL by which the client of a request reaches the server, without a slash at its end. */
+    originOf(raw: IncomingMessage): string
+    /** Whether the client of a request came by TLS. */
+    isSecure(raw: IncomingMessage): boolean
     /** Where a request comes from, as limits count it. */
     clientAddress: ClientAddress
     /** Counts and logs credentials that were refused. */
@@ -62,7 +70,7 @@ declare module 'fastify' {
 
 /** Listen with `listen` below: it costs each request less than `app.listen` right after `app.ready`. */
 export function createApp(options: AppOptions): FastifyInstance {
-  const { log, admission, wrongKeys, resource = {}, trustedProxies = [], tls, node = 'r' } = options
+  const { log, admission, wrongKeys, resource = {}, trustedProxies = [], tls, node = 'r', basePath = '' } = options
   const ServerResponse = createResponses(options)
   let requests = 0
   const app = Fastify({
@@ -70,6 +78,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     bodyLimit: limits.requestBytes,
     genReqId: () => `${node}-${(++requests).toString(36)}`,
     exposeHeadRoutes: false,
+    ...(basePath === '' ? {} : ({ rewriteUrl: rewriteBelow(basePath) } as object)),
     // For a request to arrive, not for its answer.
     requestTimeout: 120_000,
     frameworkErrors: (error, request, reply) => sendError(log, error, request, reply),
@@ -103,6 +112,8 @@ export function createApp(options: AppOptions): FastifyInstance {
     operatorHeldUp: (request) => wrongKeys?.heldUp(clientAddress(request)),
   })
   app.decorate('clientAddress', clientAddress)
+  const origin = createOrigin({ ...options, trusts: createTrust(trustedProxies), isOurs: createIsOurs(options) })
+  app.decorate('basePath', basePath).decorate('originOf', origin.originOf).decorate('isSecure', origin.isSecure)
   const noteRefused = createRefusals(options)
   app.decorate('noteRefused', noteRefused)
   const judge = async (error: unknown, raw: IncomingMessage): Promise<Error> => {
@@ -153,14 +164,15 @@ export function createApp(options: AppOptions): FastifyInstance {
     sendError(log, new HubError('NOT_FOUND', `There is nothing at ${echo(pathOf(request))}.`), request, reply)
   })
   app.addHook('onSend', (request, reply, payload, done) => {
-    const challenge = reply.statusCode < 401 ? undefined : challengeOf(resource, reply.statusCode, request)
+    const challenge = reply.statusCode < 401 ? undefined : challengeOf(app, resource, request, reply.statusCode)
     if (challenge !== undefined) reply.header('www-authenticate', challenge)
     reply.headers(retryHeader(reply.statusCode))
     done(null, payload)
   })
+  answerBelow(app, basePath)
   dropUnusedConnections(app)
   addHealth(app, options)
-  addMetadata(app, resource)
+  addMetadata(app, resource, options)
   return app
 }
 
@@ -184,6 +196,11 @@ export type ListeningPlace =
   | { readonly host: string; readonly port: number }
   | { readonly path: string }
   | { readonly fd: number; readonly host: string }
+
+const rewriteBelow =
+  (base: string) =>
+  ({ url = '/' }: IncomingMessage): string =>
+    withoutBase(url, base)
 
 /** Probes carry no credentials, nor do those who ask how to call or to get some; a path that does not exist is 404 for everybody. */
 const isOpen = ({ is404, raw: { url = '' } }: FastifyRequest): boolean =>

@@ -4,27 +4,45 @@ import { BlockList, isIP, isIPv6 } from 'node:net'
 
 export type ClientAddress = (request: IncomingMessage) => string
 
+/** Whether a request comes from a proxy that the operator trusts: then it is believed whom it passes on. */
+export type TrustsProxy = (request: IncomingMessage) => boolean
+
+const connected: ClientAddress = ({ socket }) => socket.remoteAddress ?? ''
+
+const isAmong = (proxies: BlockList, address: string): boolean =>
+  isIP(address) !== 0 && proxies.check(address, familyOf(address))
+
 /** `trusted`: addresses and networks. From anybody else the header is worth nothing: a client writes there what it likes. */
 export function createClientAddress(trusted: readonly string[]): ClientAddress {
-  const connected: ClientAddress = ({ socket }) => socket.remoteAddress ?? ''
   if (trusted.length === 0) return connected
-  const proxies = new BlockList()
-  for (const network of trusted) {
-    const [address = '', prefix] = network.split('/')
-    if (prefix === undefined) proxies.addAddress(address, familyOf(address))
-    else proxies.addSubnet(address, Number(prefix), familyOf(address))
-  }
+  const proxies = listOf(trusted)
   return (request) => {
     const seen = (request.headersDistinct['x-forwarded-for'] ?? []).join(',').split(',')
     let address = connected(request)
     // Each proxy adds at the end the address that it saw: a trusted one is believed in that, and in no more.
-    while (isIP(address) !== 0 && proxies.check(address, familyOf(address))) {
+    while (isAmong(proxies, address)) {
       const before = seen.pop()?.trim() ?? ''
       if (isIP(before) === 0) break
       address = before
     }
     return address
   }
+}
+
+export function createTrust(trusted: readonly string[]): TrustsProxy {
+  if (trusted.length === 0) return () => false
+  const proxies = listOf(trusted)
+  return (request) => isAmong(proxies, connected(request))
+}
+
+function listOf(networks: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const network of networks) {
+    const [address = '', prefix] = network.split('/')
+    if (prefix === undefined) list.addAddress(address, familyOf(address))
+    else list.addSubnet(address, Number(prefix), familyOf(address))
+  }
+  return list
 }
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIPv6(address) ? 'ipv6' : 'ipv4')

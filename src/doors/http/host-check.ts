@@ -23,12 +23,27 @@ export interface Addressed {
 const wildcards = new Set(['0.0.0.0', '::', '[::]', ''])
 const loopbackNames = ['localhost', '127.0.0.1', '[::1]']
 
+type Names = Pick<GuardOptions, 'host' | 'allowedHosts'>
+
+/** Bound to every address, the server cannot know its own; a literal address is never a name that somebody rebinds. */
+function ownNames({ host: bound, allowedHosts }: Names): (name: string) => boolean {
+  const names = new Set([...loopbackNames, ...[bound, ...allowedHosts].map(normal)])
+  return (name) => names.has(name) || (wildcards.has(bound) && isAddress(name))
+}
+
+/** Whether a host, as a header has it, is one of this server. */
+export function createIsOurs(options: Names): (host: string) => boolean {
+  const isOurs = ownNames(options)
+  return (host) => {
+    const name = /[/?#@\\]/.test(host) ? undefined : nameOf(`http://${host}`)
+    return name !== undefined && isOurs(name)
+  }
+}
+
 /** Throws unless the request was meant for this server; answers whether it named it by a loopback name. */
 export function createGuard({ host: bound, allowedHosts, allowedOrigins, everyOrigin }: GuardOptions) {
-  const names = new Set([...loopbackNames, ...[bound, ...allowedHosts].map(normal)])
+  const isOurs = ownNames({ host: bound, allowedHosts })
   const origins = new Set(allowedOrigins.map(normalOrigin))
-  // Bound to every address, the server cannot know its own; a literal address is never a name that somebody rebinds.
-  const isOurs = (name: string): boolean => names.has(name) || (wildcards.has(bound) && isAddress(name))
   // The same few values come with every request, and parsing one costs 1 µs.
   const good = new Map<string, { readonly loopback: boolean }>()
 

@@ -8,8 +8,6 @@ import { networkOf } from '../http/networks.ts'
 import { joinPage, type Link, pageHeaders } from './page.ts'
 
 interface JoinOptions {
-  /** The URL that clients know the server by; else each request's own. */
-  readonly publicUrl: string | undefined
   /** Where the mail door is. */
   readonly mailPath: string
 }
@@ -24,7 +22,7 @@ function readLink(text: string): Link | undefined {
   return name === undefined || code === undefined ? undefined : { name, code }
 }
 
-export function mountJoin(app: FastifyInstance, hub: Hub, { publicUrl, mailPath }: JoinOptions): void {
+export function mountJoin(app: FastifyInstance, hub: Hub, { mailPath }: JoinOptions): void {
   // An invited agent has no credentials yet.
   const config = { openToAll: true }
   app.get<{ Params: { link: string } }>('/join/:link', { config, exposeHeadRoute: true }, (request, reply) => {
@@ -33,8 +31,10 @@ export function mountJoin(app: FastifyInstance, hub: Hub, { publicUrl, mailPath 
       throw new HubError('NOT_FOUND', 'This is not an invitation link.', {
         hint: 'Copy the whole link: it ends with 25 letters and digits.',
       })
-    const url = publicUrl ?? `http://${request.headers.host}`
-    return reply.headers(pageHeaders).type('text/html; charset=utf-8').send(joinPage(url, link))
+    return reply
+      .headers(pageHeaders)
+      .type('text/html; charset=utf-8')
+      .send(joinPage(app.originOf(request.raw), link))
   })
   app.post('/join', { config }, async (request, reply) => {
     const read = asked.safeParse(request.body)
@@ -43,7 +43,11 @@ export function mountJoin(app: FastifyInstance, hub: Hub, { publicUrl, mailPath 
         hint: 'Both stand in the link: /join/<agent>-<code>.',
       })
     const { agent: name, code } = read.data
-    const accepted = await acceptInvitation(hub, request.caller, { name, code, address: networkOf(request.ip) })
+    const accepted = await acceptInvitation(hub, request.caller, {
+      name,
+      code,
+      address: networkOf(app.clientAddress(request.raw)),
+    })
     return reply
       .code(201)
       .header('cache-control', 'no-store')

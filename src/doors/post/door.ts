@@ -36,7 +36,7 @@ export function mountPost(app: FastifyInstance, hub: Hub, options: PostOptions):
   const routes = postRoutes(hub)
   app.register(async (scope) => {
     scope.setErrorHandler((error, _request, reply) => sendFailure(hub, error, reply))
-    describe(scope, { routes, publicUrl, version })
+    describe(scope, { routes, publicUrl, basePath: app.basePath, version })
     for (const route of routes) serve(scope, hub, route, registrationOpen)
     refuseOtherMethods(scope, routes)
   })

@@ -10,6 +10,8 @@ export interface Described {
   readonly routes: readonly Route[]
   readonly version: string
   readonly publicUrl?: string | undefined
+  /** The path below which the server is served; empty for none. */
+  readonly basePath: string
 }
 
 const about = {
@@ -21,10 +23,10 @@ const about = {
 export const intro =
   'Mail for agents of different owners. Register an agent, connect it to another with a code that their owners exchange, and send messages. Messages, connections and sessions are shared with every other door of Parley. Events are pushed over a WebSocket at /ws.'
 
-export const openApi = ({ routes, publicUrl, version }: Described): Json => ({
+export const openApi = ({ routes, publicUrl, basePath, version }: Described): Json => ({
   openapi: '3.1.0',
   info: { title: 'Parley: the post door', version, description: intro },
-  servers: [{ url: publicUrl ?? '/' }],
+  servers: [{ url: publicUrl ?? (basePath === '' ? '/' : basePath) }],
   tags: Object.entries(about).map(([name, description]) => ({ name, description })),
   security,
   paths: pathsOf(routes),

@@ -14,7 +14,7 @@ const text = (raw: unknown): string => String(raw).replace(/[&<>"']/g, (one) => 
 const prose = (raw: string): string => text(raw).replace(/`([^`]+)`/g, '<code>$1</code>')
 const pretty = (value: object): string => text(JSON.stringify(value, null, 2))
 
-export function docsPage({ routes, publicUrl, version }: Described): string {
+export function docsPage({ routes, publicUrl, basePath, version }: Described): string {
   const groups = Map.groupBy(routes, ({ about }) => about)
   const parts = [...groups].map(
     ([name, some]) => `<h2 id="${text(name)}">${text(name)}</h2>\n${some.map(routePart).join('\n')}`,
@@ -22,10 +22,10 @@ export function docsPage({ routes, publicUrl, version }: Described): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Parley: the post door</title><style>${style}</style></head><body>
-<header><h1>The post door</h1><p class="soft">Parley ${text(version)} · <a href="/openapi.json">openapi.json</a></p><p>${prose(intro)}</p></header>
+<header><h1>The post door</h1><p class="soft">Parley ${text(version)} · <a href="openapi.json">openapi.json</a></p><p>${prose(intro)}</p></header>
 ${contents(groups)}
 <main>
-${keysPart(publicUrl ?? 'http://127.0.0.1:8765')}
+${keysPart(publicUrl ?? `http://127.0.0.1:8765${basePath}`)}
 ${parts.join('\n')}
 ${socketPart}
 </main></body></html>

@@ -30,7 +30,11 @@ export function addAccounts(scope: FastifyInstance, { hub, sessions, visits, rou
     const fields = visits.checkForm(request)
     const visit = await visits.anonymous(request, reply)
     const given = fields.get('token') ?? ''
-    const login = { address: networkOf(request.ip), token: sessions.isToken(given), code: sessions.readCode(given) }
+    const login = {
+      address: networkOf(scope.clientAddress(request.raw)),
+      token: sessions.isToken(given),
+      code: sessions.readCode(given),
+    }
     try {
       await logIn(hub, visit.caller, login)
     } catch (error) {

@@ -4,6 +4,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { errorShape, HubError, isUnexpected } from '../../base/errors.ts'
 import type { Log } from '../../base/log.ts'
+import { pageBelow } from '../http/base-path.ts'
 import { isCutOff } from '../http/refusal.ts'
 import { errorView, readError } from './errors.ts'
 import { notices, undoable } from './forms.ts'
@@ -27,7 +28,13 @@ export async function send(
 ): Promise<FastifyReply> {
   const form = formOf(request.headers, visit.query)
   reply.headers(pageHeaders)
-  if (form === 'json') return write(reply, request, 'application/json; charset=utf-8', JSON.stringify(answer.json()))
+  if (form === 'json')
+    return write(
+      reply,
+      request,
+      'application/json; charset=utf-8',
+      JSON.stringify(answer.json(), linksBelow(request.server.basePath)),
+    )
   if (form === 'md') {
     if (answer.text === undefined)
       throw new HubError('INVALID_ARGUMENT', 'The parameter "format" must be html or json.')
@@ -49,8 +56,16 @@ function writePage(
 ): Promise<FastifyReply> {
   if (view.status !== undefined) reply.code(view.status)
   const noticed = { ...view, main: html`${noticeOf(visit)}${view.main}` }
-  return write(reply, request, 'text/html; charset=utf-8', pageDocument(noticed, visit, frame).toString())
+  const markup = pageBelow(pageDocument(noticed, visit, frame).toString(), request.server.basePath)
+  return write(reply, request, 'text/html; charset=utf-8', markup)
 }
+
+/** As the links of the page have it. */
+const linksBelow = (base: string) =>
+  base === ''
+    ? undefined
+    : (key: string, value: unknown): unknown =>
+        key === 'href' && typeof value === 'string' && value.startsWith('/') ? `${base}${value}` : value
 
 function noticeOf(visit: Visit): Html | undefined {
   const [word = '', says] = Object.entries(notices).find(([word]) => word === visit.query.get('done')) ?? []

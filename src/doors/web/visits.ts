@@ -83,7 +83,7 @@ export function createVisits(app: FastifyInstance, options: WebOptions, { sessio
       steers: mayOversee(caller) || (isAnonymous(caller) && !guarded),
       path: url.pathname.length > 1 ? url.pathname.replace(/\/$/, '') : url.pathname,
       query: url.searchParams,
-      origin: publicUrl ?? `${isSecure(request) ? 'https' : 'http'}://${headers.host ?? 'localhost'}`,
+      origin: app.originOf(request.raw),
       reachable: publicUrl !== undefined,
       mailPath,
       version,
@@ -104,8 +104,9 @@ export function createVisits(app: FastifyInstance, options: WebOptions, { sessio
     }
   }
 
-  /** Behind a proxy with TLS: it says so. */
-  const isSecure = ({ headers }: FastifyRequest): boolean => headers['x-forwarded-proto'] === 'https'
+  /** Behind a proxy with TLS: it says so. Whoever says it falsely has a cookie that is sent by TLS alone. */
+  const isSecure = ({ raw, headers }: FastifyRequest): boolean =>
+    app.isSecure(raw) || headers['x-forwarded-proto'] === 'https'
 
   function checkForm({ body, headers }: FastifyRequest): URLSearchParams {
     const site = headers['sec-fetch-site']

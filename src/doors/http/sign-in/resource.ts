@@ -2,11 +2,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../../core/access/callers.ts'
+import type { OriginOptions } from '../origin.ts'
 import { scopes } from './claims.ts'
 
 export interface ResourceOptions {
-  /** The URL that clients know the server by; else each request's own. */
-  readonly publicUrl?: string | undefined
   /** The authorisation server; absent while OAuth is off. */
   readonly issuer?: string | undefined
   /** Whether signed tokens are taken: a bad credential may then have been one. */
@@ -17,25 +16,29 @@ const hubPath = '/hub/mcp'
 const wellKnown = '/.well-known/oauth-protected-resource'
 const everyScope = `${scopes.read} ${scopes.write}`
 
-const base = ({ publicUrl }: ResourceOptions, { headers }: IncomingMessage): URL =>
-  new URL(publicUrl ?? `http://${headers.host}`)
-
 const pathOf = ({ pathname }: URL): string => pathname.replace(/\/$/, '')
 
+/** By which URL the client of a request reaches this server. */
+type Origin = Pick<FastifyInstance, 'originOf'>
+
 /** The URL of the hub door: the audience of tokens, unless a setting names another. */
-export function resourceOf(options: ResourceOptions, request: IncomingMessage): string {
-  const url = base(options, request)
+export function resourceOf({ originOf }: Origin, request: IncomingMessage): string {
+  const url = new URL(originOf(request))
   return `${url.origin}${pathOf(url)}${hubPath}`
 }
 
 /** Readable by everybody: a client asks for it because it has no token yet. */
-export function addMetadata(app: FastifyInstance, options: ResourceOptions): void {
-  const { issuer, publicUrl } = options
+export function addMetadata(
+  app: FastifyInstance,
+  options: ResourceOptions,
+  { publicUrl, basePath = '' }: OriginOptions,
+): void {
+  const { issuer } = options
   if (issuer === undefined) return
-  const prefix = publicUrl === undefined ? '' : pathOf(new URL(publicUrl))
+  const prefix = publicUrl === undefined ? basePath : pathOf(new URL(publicUrl))
   for (const place of new Set([hubPath, `${prefix}${hubPath}`]))
     app.get(`${wellKnown}${place}`, { config: { open: true } }, async ({ raw }) => ({
-      resource: resourceOf(options, raw),
+      resource: resourceOf(app, raw),
       authorization_servers: [issuer],
       scopes_supported: Object.values(scopes),
       bearer_methods_supported: ['header'],
@@ -45,9 +48,10 @@ export function addMetadata(app: FastifyInstance, options: ResourceOptions): voi
 
 /** The `WWW-Authenticate` of a refusal; undefined where it is none of credentials. */
 export function challengeOf(
+  { originOf }: Origin,
   options: ResourceOptions,
-  status: number,
   { raw, caller }: Pick<FastifyRequest, 'raw'> & { readonly caller?: Caller },
+  status: number,
 ): string | undefined {
   const hub = /^\/hub\/mcp\/?(?:\?|$)/.test(raw.url ?? '')
   const given = raw.headers.authorization !== undefined || raw.headers['x-api-key'] !== undefined
@@ -55,7 +59,7 @@ export function challengeOf(
   if (status !== 401 && !(status === 403 && hub && caller?.readOnly)) return undefined
   const parts = error ? [`error="${error}"`] : []
   if (hub && options.issuer !== undefined) {
-    const url = base(options, raw)
+    const url = new URL(originOf(raw))
     parts.push(`scope="${everyScope}"`, `resource_metadata="${url.origin}${wellKnown}${pathOf(url)}${hubPath}"`)
   }
   return parts.length === 0 ? 'Bearer' : `Bearer ${parts.join(', ')}`

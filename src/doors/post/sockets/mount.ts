@@ -9,6 +9,7 @@ import type { Caller } from '../../../core/access/callers.ts'
 import { hashKey } from '../../../core/access/keys.ts'
 import { needSelf } from '../../../core/agents/register-with-key.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
+import { withoutBase } from '../../http/base-path.ts'
 import type { Addressed } from '../../http/host-check.ts'
 import type { WrongKeys } from '../../http/wrong-keys.ts'
 import { toFailure } from '../failures.ts'
@@ -46,6 +47,7 @@ export function mountSockets(
   let stopping = false
 
   // A request that offers another upgrade, such as to HTTP/2, is answered as a plain request.
+  const isForSocket = isForSocketBelow(app.basePath)
   Object.assign(app.server, { shouldUpgradeCallback: isForSocket })
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', destroy)
@@ -138,8 +140,10 @@ function destroy(this: Duplex): void {
   this.destroy()
 }
 
-const isForSocket = ({ url = '', headers }: IncomingMessage): boolean =>
-  headers.upgrade?.toLowerCase() === 'websocket' && /^\/ws\/?$/.test(url.split('?', 1)[0] ?? '')
+const isForSocketBelow =
+  (base: string) =>
+  ({ url = '', headers }: IncomingMessage): boolean =>
+    headers.upgrade?.toLowerCase() === 'websocket' && /^\/ws\/?$/.test(withoutBase(url, base).split('?', 1)[0] ?? '')
 
 /** From a header, or from the query as old clients send it; undefined if it comes as the first message. */
 function keyOf({ url = '', headers }: IncomingMessage): string | undefined {

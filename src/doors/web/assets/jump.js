@@ -1,4 +1,5 @@
 /** Ctrl+K: jump to a thread, agent, project or action. The server is asked as somebody types. */
+import { base } from './place.js'
 
 /** @typedef {{ name: string, kind: string, href: string }} Place */
 
@@ -94,7 +95,7 @@ function toItem({ name, kind, href }, at) {
 /** @param {string} q @param {string | undefined} project @param {AbortSignal} signal @returns {Promise<Place[]>} */
 async function ask(q, project, signal) {
   const query = new URLSearchParams({ q, ...(project && { project }) })
-  const answer = await fetch(`/mail/jump?${query}`, { headers: { accept: 'application/json' }, signal })
+  const answer = await fetch(`${base}/mail/jump?${query}`, { headers: { accept: 'application/json' }, signal })
   if (!answer.ok) throw new Error(answer.statusText)
   return (await answer.json()).places
 }

@@ -1,4 +1,5 @@
 /** Desktop notifications, once a person asked for them: an answer to you, or any new line of Needs you. No push service: a page is open. */
+import { base } from './place.js'
 
 const [onKey, knownKey, mutedKey] = ['parley:notify', 'parley:notified', 'parley:muted']
 const apartMs = 2000
@@ -74,7 +75,7 @@ function follow() {
         if (isOn()) void tell()
       }, apartMs)
   }
-  const stream = new EventSource('/mail/events')
+  const stream = new EventSource(`${base}/mail/events`)
   stream.addEventListener('change', soon)
   addEventListener('pagehide', () => stream.close())
   // Lines that are there already are no news.
@@ -82,7 +83,7 @@ function follow() {
 }
 
 async function tell(silently = false) {
-  const answer = await fetch('/mail/attention', { headers: { accept: 'application/json' } })
+  const answer = await fetch(`${base}/mail/attention`, { headers: { accept: 'application/json' } })
   if (!answer.ok) return
   const { lines } = await answer.json()
   const known = new Set(read(knownKey))
@@ -94,7 +95,7 @@ async function tell(silently = false) {
     const note = new Notification('Needs you', { body: text, tag: id })
     note.addEventListener('click', () => {
       window.focus()
-      location.assign(`/mail/attention#need-${id}`)
+      location.assign(`${base}/mail/attention#need-${id}`)
     })
   }
   localStorage.setItem(knownKey, JSON.stringify([...known].slice(-mostKnown)))

@@ -1,6 +1,9 @@
 /** Keeps the place: going back leads to the line one came from, and `u` goes back. */
 import { allRows, currentRow, linkOf } from './rows.js'
 
+/** The path below which the server is served. */
+export const base = document.documentElement.dataset.base ?? ''
+
 const key = (/** @type {string} */ href) => `parley:place:${href.split('#', 1)[0]}`
 
 /** Going back, the browser loads the page anew: nothing of it may be kept. */
@@ -25,9 +28,9 @@ export function keepPlace() {
 /** Back to where one came from, if that was one of these pages; else one level up. */
 export function goBack() {
   const from = document.referrer === '' ? undefined : new URL(document.referrer)
-  const ours = from !== undefined && from.origin === location.origin && from.pathname.startsWith('/mail')
+  const ours = from !== undefined && from.origin === location.origin && from.pathname.startsWith(`${base}/mail`)
   const elsewhere =
-    from !== undefined && from.pathname !== location.pathname && !from.pathname.startsWith('/mail/login')
+    from !== undefined && from.pathname !== location.pathname && !from.pathname.startsWith(`${base}/mail/login`)
   if (ours && elsewhere && history.length > 1) return history.back()
   const { up } = document.body.dataset
   if (up !== undefined) location.assign(up)
