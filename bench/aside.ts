@@ -2,13 +2,14 @@
 import { execFile } from 'node:child_process'
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import sharp from 'sharp'
 import { type BenchClient, openClient, percentile } from './client.ts'
 import type { Row } from './rows.ts'
-import { agentOf, benchProject } from './seed-mail.ts'
+import { agentOf, benchProject, leaveUnsearched, seedMail } from './seed-mail.ts'
 import { rested, startParley } from './server.ts'
 import { text } from './text.ts'
 
@@ -111,6 +112,7 @@ export async function asideRows(
     })
     sender.close()
     client.close()
+    const moving = await retention(folder(), rest, say)
     return [
       {
         what: `\`parley backup\` of ${messages.toLocaleString('en')} messages`,
@@ -120,7 +122,43 @@ export async function asideRows(
       },
       heldRow('a send meanwhile', backup),
       heldRow(`a send while an image of 12 megapixels becomes WebP (${image.seconds.toFixed(1)} s)`, image),
+      {
+        what: `\`parley retention apply\` of ${oldMessages.toLocaleString('en')} messages`,
+        measured: `${moving.seconds.toFixed(1)} s`,
+        target: '',
+        reached: true,
+      },
+      heldRow('a send meanwhile', moving),
     ]
+  } finally {
+    await parley.stop()
+  }
+}
+
+const oldMessages = 100_000
+
+/** On a store of its own, whose mail is all old and read. */
+async function retention(storage: string, rest: number, say: (text: string) => void): Promise<Held> {
+  say('retention apply')
+  await (await startParley(storage)).stop()
+  seedMail(storage, [oldMessages])
+  leaveUnsearched(storage)
+  const db = new DatabaseSync(join(storage, 'parley.sqlite3'))
+  db.exec('UPDATE deliveries SET read_at = sent_at; UPDATE agents SET unread = 0')
+  db.close()
+  const parley = await startParley(storage)
+  try {
+    const client = await openClient(parley.port, '', '/mcp')
+    await sendsWhile(client, sleep(warmMs))
+    await rested(parley.pid)
+    const env = { PATH: process.env.PATH ?? '', STORAGE_ROOT: storage }
+    const moved = await held(client, rest, async () => {
+      const { stdout } = await run(process.execPath, [program, 'retention', 'apply', '--force', '--json'], { env })
+      const { messages } = JSON.parse(stdout) as { messages: number }
+      if (messages !== oldMessages) throw new Error(`${messages} messages were moved out`)
+    })
+    client.close()
+    return moved
   } finally {
     await parley.stop()
   }

@@ -13,6 +13,7 @@ import { hubRows } from './hub.ts'
 import { machine, today, treeOf } from './machine.ts'
 import { mailRows } from './mail.ts'
 import { mailboxRows } from './mailbox.ts'
+import { scrapeRows, traceRows } from './observe.ts'
 import { pagesRows } from './pages.ts'
 import { postRows } from './post.ts'
 import type { Row } from './rows.ts'
@@ -62,6 +63,8 @@ const parts: Readonly<Record<string, Part>> = {
   mail: { store: 'mail', measure: (storage) => mailRows(storage, { many: messages, samples: 5 * samples }, say) },
   archive: { measure: () => archiveRows(folder, archiveSize, say) },
   aside: { store: 'mail', measure: (storage) => asideRows(storage, { folder, messages }, say) },
+  traces: { measure: () => traceRows(folder, rounds, say) },
+  metrics: { store: 'mail', measure: (storage) => scrapeRows(storage, messages, say) },
   search: { store: 'search', measure: (storage) => benchSearch(storage, { messages, samples }, say) },
   post: { measure: () => postRows(folder, postSize, say) },
   'sign-in': { measure: () => signInRows(folder, rounds, say) },
