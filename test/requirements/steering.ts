@@ -43,6 +43,7 @@ export const steering = [
   { id: 'web.attachments.read', spec: 'mail Web UI', says: 'Messages with attachments are listed, and a file is read by its path by those who see its message.' },
   { id: 'web.activity.counts', spec: 'mail Web UI', says: 'Activity is exact once caught up: messages over time, by agent, and from agent to agent, without blind copies.' },
   { id: 'web.search.filters', spec: 'mail Search syntax', says: 'Search takes words, to: and project:, scope, order, sender, recipient, importance, unread, files and times.' },
+  { id: 'web.search.far', spec: 'mail Search syntax', says: 'Filters alone find what was sent long ago; where not all messages were looked through, a note says it.' },
   { id: 'web.search.facets', spec: 'mail Search syntax', says: 'Search counts its results by project, sender, importance and month, and gives each part of the query alone.' },
   { id: 'web.search.sealed', spec: 'mail Web UI', says: 'Mail that is shown without its content, or not at all, is not found by its words.' },
   { id: 'web.related.judged', spec: 'mail Related Projects', says: 'A new project is compared with all others within seconds: names, folders, contacts and mail; with a reason.' },

@@ -81,9 +81,9 @@ export async function searchMail(hub: Hub, caller: Caller, wish: SearchWish): Pr
   const filtered = filter.length > 0 || projectId !== undefined
   const wanted = !wordless || (filtered && asked.blank)
   const place = { pages: sight, projectId, filter, listing: wordless }
-  const { ranked, capped } = wanted
+  const { ranked, capped, walked } = wanted
     ? await findAsked(hub, place, { query, phrases, subjectWeight: boost ? boosted : 1 })
-    : { ranked: [], capped: false }
+    : { ranked: [], capped: false, walked: false }
   const all = order === 'time' ? ranked.toSorted((a, b) => b.id - a.id) : ranked
   const shown = all.slice((page - 1) * limit, page * limit)
   const scores = new Map(shown.map(({ id, score }) => [id, score]))
@@ -108,7 +108,7 @@ export async function searchMail(hub: Hub, caller: Caller, wish: SearchWish): Pr
       all.map(({ id }) => id),
     ),
     tokens: tokensOf(asked.text),
-    note: asked.blank && filtered ? undefined : noteOf(asked),
+    note: noteOf(asked.blank && filtered ? { notes: [] } : asked, { walked }),
     suggestion: all.length === 0 ? await suggestBeginnings(hub, place, asked) : undefined,
   }
 }

@@ -4,7 +4,7 @@ import { filtersOf } from '../../fulltext/filters.ts'
 import { type Phrase, phrasesOf, type Query, readQuery } from '../../fulltext/query.ts'
 import type { Ranked } from '../../fulltext/relevance.ts'
 import { wordsOf } from '../../fulltext/words.ts'
-import { listFitting } from '../../store/search/fitting.ts'
+import { listFitting, mostWalked } from '../../store/search/fitting.ts'
 import type { Scope } from '../../store/search/search.ts'
 import { type Hub, longReader, lookLong } from '../hub/hub.ts'
 import { type SearchFilter, wantedBy } from './filters.ts'
@@ -58,6 +58,8 @@ interface Finding {
   readonly ranked: readonly Ranked[]
   /** There may be more matches, older than these. */
   readonly capped: boolean
+  /** Only of a search without words: older messages were not looked through. */
+  readonly walked?: boolean
 }
 
 /** Without words so many are listed. */
@@ -74,7 +76,7 @@ export async function findAsked(
     return findRanked(hub, { query, scope, phrases, ...(subjectWeight && { subjectWeight }) })
   }
   const { ids, capped } = await listFitting(longReader(hub), scope, mostListed)
-  return { ranked: ids.map((id) => ({ id, score: 0 })), capped }
+  return { ranked: ids.map((id) => ({ id, score: 0 })), capped, walked: capped && ids.length < mostListed }
 }
 
 async function findRanked(hub: Hub, counting: Counting): Promise<Finding> {
@@ -109,9 +111,18 @@ export async function suggestBeginnings(hub: Hub, scope: Scope, asked: AskedQuer
 const isFound = async (hub: Hub, scope: Scope, phrase: Phrase): Promise<boolean> =>
   (await findRanked(hub, { query: phrase, scope, phrases: [phrase] })).ranked.length > 0
 
+/** Older messages that fit may be left: which words find those too. */
+const notAll = `Only ${mostWalked.toLocaleString('en')} messages were looked through. To find older ones add a word, from: or to:.`
+
 /** All notes on a query in one; a suggestion comes last. */
-export function noteOf({ notes }: Pick<AskedQuery, 'notes'>, suggestion?: string): string | undefined {
-  const all =
-    suggestion === undefined ? notes : [...notes, `No message has these words; others begin so. Try: ${suggestion}`]
+export function noteOf(
+  { notes }: Pick<AskedQuery, 'notes'>,
+  { walked = false, suggestion }: { readonly walked?: boolean | undefined; readonly suggestion?: string | undefined },
+): string | undefined {
+  const all = [
+    ...notes,
+    ...(walked ? [notAll] : []),
+    ...(suggestion === undefined ? [] : [`No message has these words; others begin so. Try: ${suggestion}`]),
+  ]
   return all.length === 0 ? undefined : all.join(' ')
 }

@@ -83,7 +83,8 @@ async function searchNow(
   const asked = await readAsked(hub, text, { of })
   const within = { ...scope, filter: asked.filter }
   const wanted = asked.query !== undefined || (asked.blank && asked.filter.length > 0)
-  const { ranked, capped } = wanted ? await findAsked(hub, within, asked) : { ranked: [], capped: false }
+  const nothing = { ranked: [], capped: false, walked: false }
+  const { ranked, capped, walked } = wanted ? await findAsked(hub, within, asked) : nothing
   const found = before(first, ranked)
   const best = found.slice(0, limit)
   const rows = await listHits(
@@ -100,7 +101,7 @@ async function searchNow(
     if (row.body.length > longText) await nextTurn()
   }
   const suggestion = found.length === 0 ? await suggestBeginnings(hub, within, asked) : undefined
-  const note = first.length > 0 && asked.query === undefined ? undefined : noteOf(asked, suggestion)
+  const note = first.length > 0 && asked.query === undefined ? undefined : noteOf(asked, { walked, suggestion })
   return { hits, more: found.length > limit, total: found.length, capped, note }
 }
 

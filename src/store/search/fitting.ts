@@ -9,26 +9,54 @@ import type { Sight } from '../visibility.ts'
 import { inScope, type Scope } from './search.ts'
 
 /** Where no index has the filter, so many of the newest messages are looked through: as many as a search by words sifts. */
-const mostWalked = 10_000
+export const mostWalked = 10_000
 /** Most filters are full before this. */
 const firstWalked = 1000
 
-/** `capped`: there may be more, older than these. */
-export async function listFitting(
-  db: Reader,
-  scope: Scope,
-  limit: number,
-): Promise<{ ids: readonly number[]; capped: boolean }> {
+interface Fitting {
+  readonly ids: readonly number[]
+  /** There may be more, older than these. */
+  readonly capped: boolean
+}
+
+export async function listFitting(db: Reader, scope: Scope, limit: number): Promise<Fitting> {
+  const { filter = [] } = scope
   const found: number[] = []
+  const done = (capped: boolean): Fitting => ({ ids: found.slice(0, limit), capped: capped || found.length > limit })
   let below: number | undefined
   for (const most of [firstWalked, mostWalked - firstWalked]) {
     const near = await listNear(db, scope, { below, limit: most })
     for (const { id } of await fitting(db, scope, near)) found.push(id)
-    if (near.length < most) return { ids: found.slice(0, limit), capped: found.length > limit }
+    const last = near.at(-1)
+    if (near.length < most || last === undefined) return done(false)
+    const lastSentAt = await sentAt(db, last)
+    const [since, until] = [asked(filter, 'since')?.at, asked(filter, 'until')?.at]
+    if (since !== undefined && lastSentAt < since) return done(false)
     if (found.length >= limit) break
-    below = near.at(-1)
+    below = until === undefined || lastSentAt <= until ? last : await belowTime(db, scope, { until, below: last })
   }
-  return { ids: found.slice(0, limit), capped: true }
+  return done(true)
+}
+
+/** A search for last month does not walk through all of this one: halves the ids until the walk has the rest in its reach. */
+async function belowTime(
+  db: Reader,
+  scope: Scope,
+  { until, below }: { readonly until: number; readonly below: number },
+): Promise<number> {
+  let [from, to] = [0, below]
+  while (to - from > firstWalked) {
+    const middle = Math.floor((from + to) / 2)
+    const [id] = await listNear(db, scope, { below: middle, limit: 1 })
+    if (id === undefined || (await sentAt(db, id)) <= until) from = middle
+    else to = id
+  }
+  return to
+}
+
+async function sentAt(db: Reader, id: number): Promise<number> {
+  const [row] = await db.all<{ created_at: number }>(sql`SELECT created_at FROM messages WHERE id = ${id}`)
+  return row?.created_at ?? 0
 }
 
 const fitting = (db: Reader, scope: Scope, ids: readonly number[]): Promise<{ id: number }[]> =>
