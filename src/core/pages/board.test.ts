@@ -1,6 +1,8 @@
 /** The board of agents and the list of what needs a person, on both engines. */
+import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { eachEngine } from '../../../test/support/engines.ts'
+import { dbOf } from '../../../test/support/feed.ts'
 import { registered } from '../../../test/support/hub.ts'
 import { asked } from '../../../test/support/leases.ts'
 import { back, front, openPages } from '../../../test/support/pages.ts'
@@ -10,6 +12,7 @@ import { requestContact } from '../contact-requests/requests.ts'
 import { setContactPolicy } from '../contacts/links.ts'
 import { reserve } from '../leases/leases.ts'
 import { listInbox } from '../mail/inbox.ts'
+import { countAttention } from './attention.ts'
 import { readBoard } from './board.ts'
 import { remindAgent } from './decisions.ts'
 import { readNeeds } from './needs.ts'
@@ -81,6 +84,13 @@ eachEngine('The board', (open) => {
     expect((await remindAgent(hub, person, back, 'Ann')).messages).toEqual([])
     const { messages } = await listInbox(hub, registered('Ann', back), { limit: 10, bodies: true })
     expect(messages.filter(({ subject }) => subject === 'Reminder: 2 acknowledgements')).toHaveLength(1)
+    // Nobody can acknowledge what has expired or was dropped.
+    expect(await countAttention(hub, operator, {})).toMatchObject({ ackRequired: 3, ackOverdue: 2 })
+    await dbOf(hub).tx((tx) =>
+      tx.change(sql`UPDATE deliveries SET ended = 'dropped', read_at = ${clock.now()} WHERE ack_wanted = 1`),
+    )
+    expect((await readNeeds(hub, operator)).debtors).toEqual([])
+    expect(await countAttention(hub, operator, {})).toMatchObject({ ackRequired: 0, ackOverdue: 0 })
     await hub.close()
   })
 })

@@ -37,8 +37,8 @@ function viewOf(db: Reader, view: LateView): { readonly all: readonly Part[]; re
         own: whole(sql`d.urgent = 1 AND d.read_at IS NULL`),
       }
     : {
-        all: whole(sql`d.ack_wanted = 1 AND COALESCE(d.acked_at, 0) = 0`),
-        own: whole(sql`d.ack_wanted = 1 AND d.acked_at IS NULL`),
+        all: whole(sql`d.ack_wanted = 1 AND COALESCE(d.acked_at, 0) = 0 AND d.ended IS NULL`),
+        own: whole(sql`d.ack_wanted = 1 AND d.acked_at IS NULL AND d.ended IS NULL`),
       }
 }
 

@@ -141,7 +141,7 @@ export function listOwed(
   return db.all<OwedRow>(sql`
     SELECT d.message_id, d.recipient_id, m.sender_id, s.name AS sender, s.project_id AS sender_project, d.sent_at
     FROM deliveries d JOIN messages m ON m.id = d.message_id JOIN agents s ON s.id = m.sender_id
-    WHERE d.ack_wanted = 1 AND COALESCE(d.acked_at, 0) = 0 AND d.sent_at <= ${sentBefore} AND ${toldOf(sight)} ${home}
+    WHERE d.ack_wanted = 1 AND COALESCE(d.acked_at, 0) = 0 AND d.ended IS NULL AND d.sent_at <= ${sentBefore} AND ${toldOf(sight)} ${home}
       ${typeof sight.of === 'number' ? sql`AND d.recipient_id = ${sight.of}` : empty}
     ORDER BY d.message_id DESC LIMIT ${limit}`)
 }
