@@ -38,17 +38,23 @@ export async function openStream(port: number, project: string): Promise<Stream>
   return stream
 }
 
-/** As assets/live.js: at most twice a second. */
-async function openPage(port: number, agent: Agent): Promise<Stream> {
+/** As assets/live.js: at most twice a second. `shown`: what the page has then. */
+export async function openPage(
+  port: number,
+  agent: Agent,
+  shown: ((text: string) => void) | undefined = undefined,
+): Promise<Stream> {
   const stream = await openStream(port, 'bench')
   let [stale, busy, last] = [false, false, 0]
   const refresh = async () => {
     stale = false
     last = performance.now()
-    const headers = { accept: 'text/html', 'accept-encoding': 'br', cookie: 'parley_visitor=bench' }
+    const encoding = shown === undefined ? 'br' : 'identity'
+    const headers = { accept: 'text/html', 'accept-encoding': encoding, cookie: 'parley_visitor=bench' }
     const request = get({ port, host: '127.0.0.1', path: '/mail/bench/threads', headers, agent })
     const [response] = (await once(request, 'response')) as [IncomingMessage]
-    for await (const _ of response);
+    const parts: Buffer[] = await response.toArray()
+    shown?.(Buffer.concat(parts).toString())
     busy = false
     if (stale) stream.onChange()
   }

@@ -49,6 +49,9 @@ const libraries: Readonly<Record<string, string>> = {
   'hotkey.js': '@github/hotkey',
 }
 
+/** All that a browser may ask for. */
+export const assetNames: readonly string[] = ['style.css', ...own, ...Object.keys(libraries)]
+
 const types: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',

@@ -1,5 +1,6 @@
 /** The first look at the pages: an empty hub, what is loaded and when, and how much comes over the wire. */
 import { describe, expect } from 'vitest'
+import { assetNames } from '../../../src/doors/web/assets.ts'
 import { loadedBy } from '../../support/loaded.ts'
 import { newDesk } from '../../support/mail.ts'
 import { shareServer } from '../../support/parley.ts'
@@ -47,16 +48,7 @@ describe('The pages at first', () => {
       const { text } = await ann.get('/mail')
       const [, folder = ''] = /href="(\/mail\/assets\/[0-9a-f]{12}\/)style\.css"/.exec(text) ?? []
       let weight = 0
-      for (const name of [
-        'style.css',
-        'icons.svg',
-        'page.js',
-        'live.js',
-        'keys.js',
-        'jump.js',
-        'idiomorph.js',
-        'hotkey.js',
-      ])
+      for (const name of assetNames)
         for (const encoding of ['br', 'gzip', 'identity']) {
           const asset = await ann.get(folder + name, { 'accept-encoding': encoding })
           expect([name, asset.status]).toEqual([name, 200])
