@@ -147,7 +147,7 @@ describeInBrowser('By keys a person', () => {
       await page.keyboard.press('Control+k')
       await page.locator('#jump-list [aria-selected="true"]').waitFor()
       await page.keyboard.type(typed)
-      await page.locator(`#jump-list [aria-selected="true"] a[href="${to.slice(url.length)}"]`).waitFor()
+      await page.locator(`#jump-list a[aria-selected="true"][href="${to.slice(url.length)}"]`).waitFor()
       await go(page, ['Enter'], to)
     }
     await page.keyboard.press('Control+k')

@@ -55,7 +55,11 @@ const alike = [
 
 const listed = async (url: string): Promise<[string, string][]> => {
   const all = Object.entries(await pagesOf(url)).filter(([name]) => !alike.includes(name))
-  return all.map(([name, path]) => [name, name.startsWith('search') ? '/mail/search?q=refund*' : path])
+  const { project = '' } = Object.fromEntries(all)
+  return [
+    ...all.map(([name, path]): [string, string] => [name, name === 'search' ? '/mail/search?q=refund*' : path]),
+    ['a thread of a deep list', `${project}/thread/NESTED-40`],
+  ]
 }
 
 describeInBrowser('Long names, paths and subjects', () => {
@@ -67,7 +71,7 @@ describeInBrowser('Long names, paths and subjects', () => {
       const page = await (await open()).newPage()
       const wrong: string[] = []
       for (const [name, path] of await listed(url)) {
-        await page.goto(url + path)
+        expect((await page.goto(url + path))?.status(), name).toBe(200)
         for (const width of [390, 768, 1200, 1440, 2560]) {
           await page.setViewportSize({ width, height: 900 })
           wrong.push(...(await brokenWords(page)).map((word) => `${name} at ${width}: ${word}`))

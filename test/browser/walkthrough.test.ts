@@ -65,7 +65,8 @@ describeInBrowser('A person', () => {
       await page.locator('main').getByRole('link', { name: 'Contacts' }).click()
       const asked = page.locator('tr', { hasText: 'The v2 API' })
       expect(await asked.textContent()).toContain('pending')
-      await asked.getByRole('button', { name: /^Approve/ }).click()
+      await asked.getByRole('link', { name: /^Approve/ }).click()
+      await asked.getByRole('button', { name: /^Approve now/ }).click()
       await page.getByText('The contact is approved.').waitFor()
       expect(await asked.textContent()).toContain('approved')
 

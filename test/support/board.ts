@@ -49,7 +49,8 @@ export async function seedBoard(hub: Hub, clock: TestClock, until: number): Prom
     await ensureAgent(hub, local, { project: payments, name })
     if (name === 'EmeraldFern')
       await reserve(hub, as(name), { ...ask, patterns: ['src/ledger/rounding.ts'], reason: 'PAY-91' })
-    await send(hub, as(name), { to: [{ name: 'AmberWillow' }], subject: `Where I am: ${name}`, body: 'Still on it.' })
+    const to = name === 'AmberWillow' ? 'EmeraldFern' : 'AmberWillow'
+    await send(hub, as(name), { to: [{ name: to }], subject: `Where I am: ${name}`, body: 'Still on it.' })
   }
   clock.set(until)
 }

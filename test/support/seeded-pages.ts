@@ -15,9 +15,9 @@ export async function pagesOf(url: string): Promise<Record<string, string>> {
   const answer = await fetch(`${url}/mail?limit=200`, { headers: { accept: 'application/json' } })
   const { projects, messages } = (await answer.json()) as Listed
   const [project] = projects.toSorted((a, b) => b.agents - a.agents)
-  const slug = project?.slug ?? 'commons'
-  const own = messages.filter((message) => message.project === slug)
-  const message = own.find(({ subject }) => subject.startsWith('Plan')) ?? own[0]
+  const plan = messages.find(({ subject }) => subject.startsWith('Plan'))
+  const slug = plan?.project ?? project?.slug ?? 'commons'
+  const message = plan ?? messages.find((one) => one.project === slug && one.subject !== '')
   const thread = message?.thread_id ?? String(message?.id ?? 1)
   const agent = message?.from.split('@')[0] ?? 'nobody'
   const part = encodeURIComponent

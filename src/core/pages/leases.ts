@@ -1,7 +1,9 @@
 /** Leases as people see them: each with its state in words, and who else holds the same paths. */
 import { OverBudget, parseGlob } from '../../globs/globs.ts'
+import { listActiveTimes } from '../../store/agents/agents.ts'
 import { listLeases as listRows, type NamedLeaseRow } from '../../store/leases.ts'
 import type { Caller } from '../access/callers.ts'
+import { activity } from '../agents/activity.ts'
 import { needAgent } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { fromNamed, type Lease } from '../leases/leases.ts'
@@ -11,6 +13,8 @@ import { type Page, pageOf } from './page-message.ts'
 
 export interface PageLease extends Lease {
   readonly state: 'active' | 'released' | 'expired'
+  /** When its holder was last seen; 0 for one that never did anything. */
+  readonly holderSeenAt: number
   /** Active leases of others that stand in its way. */
   readonly conflicts: readonly Pick<Lease, 'id' | 'agent' | 'pattern'>[]
 }
@@ -40,11 +44,14 @@ export async function listPageLeases(
   const rows = await listRows(reader(hub), { projectId, activeAt, agentId, before, limit: limit + 1 })
   const { items, next } = pageOf(rows, limit, ({ id }) => id)
   const budget = { steps: mostSteps }
+  const holders = [...new Set(items.map(({ agent_id }) => agent_id))]
+  const written = holders.length === 0 ? [] : await listActiveTimes(reader(hub), holders)
+  const seen = new Map(written.map(({ id, active_at }) => [id, activity(hub).latest(id, active_at)]))
   const leases: PageLease[] = []
   for (const row of items) {
     const word = stateOf(row, now)
     const conflicts = word === 'active' ? await inTheWay(hub, { projectId, row, now, budget }) : []
-    leases.push({ ...fromNamed(row), state: word, conflicts })
+    leases.push({ ...fromNamed(row), state: word, holderSeenAt: seen.get(row.agent_id) ?? 0, conflicts })
   }
   return { items: leases, next }
 }

@@ -44,6 +44,7 @@ export const toAgent = (agent: Profile & { readonly waiting?: boolean; readonly 
 export const toLease = (lease: PageLease) => ({
   ...toReservation(lease),
   state: lease.state,
+  holder_last_seen_ts: lease.holderSeenAt === 0 ? null : iso(lease.holderSeenAt),
   conflicts: lease.conflicts.map(({ id, agent, pattern }) => ({ id, agent, path_pattern: pattern })),
 })
 

@@ -5,18 +5,20 @@ import { allRows, currentRow, focusRow } from './rows.js'
 /** The ids of lines that were chosen for one act. @type {Set<string>} */
 const chosen = new Set()
 
+const lines = ':is([data-row], .need)'
+
 export function actInPlace() {
   document.addEventListener('submit', (event) => {
     const form = event.target
     if (!(form instanceof HTMLFormElement) || form.method !== 'post' || event.defaultPrevented) return
-    const row = /** @type {HTMLElement | null} */ (form.closest('#main :is([data-row], .need)'))
+    const row = /** @type {HTMLElement | null} */ (form.closest(`#main ${lines}`))
     if (row === null) return
     event.preventDefault()
     void act([{ form, button: event.submitter }], row)
   })
   // Asking once is a page of its own without scripts; with them it is this one.
   document.addEventListener('click', (event) => {
-    const link = event.target instanceof Element ? event.target.closest('.need a[href*="confirm="]') : null
+    const link = event.target instanceof Element ? event.target.closest(`${lines} a[href*="confirm="]`) : null
     if (!(link instanceof HTMLAnchorElement) || event.ctrlKey || event.metaKey || event.shiftKey) return
     event.preventDefault()
     void ask(link)
@@ -26,7 +28,7 @@ export function actInPlace() {
 
 /** @param {HTMLAnchorElement} link */
 async function ask(link) {
-  const id = link.closest('.need')?.id ?? ''
+  const id = link.closest(lines)?.id ?? ''
   history.replaceState(history.state, '', link.href)
   await refreshPage()
   const button = document.querySelector(`#${CSS.escape(id)} form button`)

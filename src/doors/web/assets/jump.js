@@ -15,14 +15,15 @@ export function installJump() {
   let asking = new AbortController()
   let timer = 0
 
+  const options = () => [...list.querySelectorAll('a')]
   const choose = (/** @type {number} */ at) => {
-    const items = [...list.children]
+    const items = options()
     const to = Math.min(items.length - 1, Math.max(0, at))
     for (const [n, item] of items.entries()) item.setAttribute('aria-selected', String(n === to))
     items[to]?.scrollIntoView({ block: 'nearest' })
     field.setAttribute('aria-activedescendant', items[to]?.id ?? '')
   }
-  const chosen = () => [...list.children].findIndex((item) => item.getAttribute('aria-selected') === 'true')
+  const chosen = () => options().findIndex((item) => item.getAttribute('aria-selected') === 'true')
 
   const update = async () => {
     asking.abort()
@@ -63,8 +64,7 @@ export function installJump() {
     if (steps !== 0) return choose(chosen() + steps)
     // A field for a search takes the first Esc to empty itself.
     if (event.key === 'Escape') return dialog.close()
-    const link = list.children[chosen()]?.querySelector('a')
-    if (link instanceof HTMLAnchorElement) link.click()
+    options()[chosen()]?.click()
   })
 }
 
@@ -79,8 +79,10 @@ function toItem({ name, kind, href }, at) {
     document.createElement('span'),
     document.createElement('span'),
   ]
-  item.id = `jump-${at}`
-  item.setAttribute('role', 'option')
+  // The link itself is the option: one inside of an option is out of reach for a screen reader.
+  item.setAttribute('role', 'presentation')
+  link.id = `jump-${at}`
+  link.setAttribute('role', 'option')
   link.href = href
   link.tabIndex = -1
   label.textContent = name

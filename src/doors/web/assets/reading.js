@@ -16,7 +16,7 @@ export function openThread() {
   if (location.hash === '#reply') return document.getElementById('body_md')?.focus()
   if (last === undefined || document.querySelector('.letter') !== null) return
   const fresh = document.getElementById('new')
-  const paged = /[?&](before|after|at)=/.test(location.search)
+  const paged = /[?&](before|after|at|summary)=/.test(location.search)
   if (location.hash === '' && !paged && !isBack())
     (fresh ?? last).scrollIntoView({ block: fresh ? 'start' : 'nearest' })
 }

@@ -24,6 +24,14 @@ describe('Markdown', () => {
     )
   })
 
+  verifies('web.looks.words', 'lets a long path break at its slashes, and no other', () => {
+    const path = `packages/${'x'.repeat(20)}/<b>.ts`
+    const broken = `packages/<wbr />${'x'.repeat(20)}/<wbr />&lt;b&gt;.ts`
+    expect(shown(`See ${path} and a/b, \`${path}\` and \`a/b\``)).toBe(
+      `<p>See ${broken} and a/b, <code>${broken}</code> and <code>a/b</code></p>`,
+    )
+  })
+
   verifies('web.markdown.safe', 'lets links lead to few places, and loads no image of others', () => {
     for (const url of [
       'javascript:alert(1)',

@@ -47,6 +47,17 @@ markdown.renderer.rules.task = (tokens, at) =>
 
 const escaped = (text: string): string => markdown.utils.escapeHtml(text)
 
+/** A long path or address may be broken after a slash, and is copied whole. */
+const breakable = (text: string): string =>
+  text
+    .replace(/\S{24,}/g, (run) => run.replaceAll('/', '/\u0000'))
+    .split('\u0000')
+    .map(escaped)
+    .join('<wbr>')
+
+markdown.renderer.rules.text = (tokens, at) => breakable(tokens[at]?.content ?? '')
+markdown.renderer.rules.code_inline = (tokens, at) => `<code>${breakable(tokens[at]?.content ?? '')}</code>`
+
 /** Browsers pass over spaces and controls in a scheme, and so must whoever judges it. */
 const plain = (url: string): string => url.replace(/[\p{Cc}\p{Z}]+/gu, '')
 
@@ -110,7 +121,7 @@ const rules: sanitize.IOptions = {
       'em',
       's',
     ],
-    ...['a', 'img', 'input', 'table', 'thead', 'tbody', 'tr', 'th', 'td'],
+    ...['a', 'img', 'input', 'wbr', 'table', 'thead', 'tbody', 'tr', 'th', 'td'],
   ],
   allowedAttributes: {
     a: ['href', 'rel', 'title'],
@@ -131,6 +142,7 @@ const rules: sanitize.IOptions = {
     th: ['center', 'right'],
     td: ['center', 'right'],
   },
+  selfClosing: ['img', 'br', 'hr', 'input', 'wbr'],
   allowedSchemes: ['http', 'https', 'mailto'],
   allowedSchemesByTag: { img: ['data'] },
   allowProtocolRelative: false,

@@ -14,9 +14,9 @@ import { empty } from '../parts/empty.ts'
 import { needTexts } from '../parts/need-texts.ts'
 import { needsList } from '../parts/needs.ts'
 import { pager } from '../parts/pager.ts'
-import { called } from '../parts/people.ts'
+import { called, pathShown, subjectShown } from '../parts/people.ts'
 import { row, rows } from '../parts/rows.ts'
-import { longTime } from '../parts/times.ts'
+import { ageTime, longTime } from '../parts/times.ts'
 import { limit, oneOf, place, text } from '../query.ts'
 import { addressIn, nextUrl, toMessage } from '../shapes.ts'
 import { urlWith, type Visit } from '../site.ts'
@@ -97,10 +97,10 @@ const calm: Readonly<Record<Board, string>> = {
 function line(visit: Visit, item: Item): Html {
   const late = item.late.map(
     (who, place) =>
-      html`${place > 0 && ', '}<bdi>${called(who, item.project)}</bdi> since ${longTime(visit, who.since)}${who.remindedAt !== undefined && html` (reminded ${longTime(visit, who.remindedAt)})`}`,
+      html`${place > 0 && ', '}<bdi>${called(who, item.project)}</bdi> for ${ageTime(visit, who.since)}${who.remindedAt !== undefined && html` (reminded ${longTime(visit, who.remindedAt)})`}`,
   )
   return row(visit, item, {
-    told: { subject: html`${item.subject}`, excerpt: html`Late: ${late}` },
+    told: { subject: pathShown(subjectShown(item.subject)), excerpt: html`Late: ${late}` },
     tags: visit.steers
       ? html`<form method="post" action="/mail/attention">${proof(visit.csrf)}<button class="quiet" name="remind" value="${item.id}" aria-label="Remind those who are late with ${item.subject}">Remind</button></form>`
       : undefined,

@@ -5,10 +5,10 @@ import { listProjectContacts } from '../../../core/pages/contacts.ts'
 import { needProject } from '../../../core/projects/projects.ts'
 import { toContact } from '../../words/contacts.ts'
 import { type Html, html } from '../html.ts'
-import { proof } from '../layout.ts'
 import { definePage, part } from '../page.ts'
 import { empty } from '../parts/empty.ts'
 import { faultText } from '../parts/fields.ts'
+import { asked, askFirst, form, letBe } from '../parts/need-line.ts'
 import { agentLink, disc, pathShown } from '../parts/people.ts'
 import { projectHead } from '../parts/project-head.ts'
 import { longTime, untilTime } from '../parts/times.ts'
@@ -55,10 +55,19 @@ const looks: Readonly<Record<string, string>> = { pending: 'wait', approved: 'go
 const table = (visit: Visit, slug: string, contacts: readonly Contact[]): Html =>
   html`<div class="scrolls"><table class="table"><thead><tr><th>From</th><th>To</th><th>State</th><th>Reason</th><th>Changed</th><th>Expires</th>${visit.steers && html`<th><span class="visually-hidden">Decide</span></th>`}</tr></thead><tbody>${contacts.map(
     (contact) =>
-      html`<tr data-row><td>${agentLink(contact.from, slug)}</td><td data-label="to">${agentLink(contact.to, slug)}</td><td class="short"><span class="state ${looks[contact.status] ?? ''}">${contact.status}</span></td><td dir="auto">${pathShown(contact.reason)}</td><td class="short" data-label="changed">${longTime(visit, contact.updatedAt)}</td><td class="short" data-label="expires">${contact.expiresAt === undefined ? html`<span class="soft">never</span>` : contact.expiresAt > visit.now ? untilTime(visit, contact.expiresAt) : longTime(visit, contact.expiresAt)}</td>${visit.steers && html`<td>${contact.status === 'pending' && decide(visit, slug, contact)}</td>`}</tr>`,
+      html`<tr id="contact-${contact.id}" data-row><td>${agentLink(contact.from, slug)}</td><td data-label="to">${agentLink(contact.to, slug)}</td><td class="short"><span class="state ${looks[contact.status] ?? ''}">${contact.status}</span></td><td dir="auto">${pathShown(contact.reason)}</td><td class="short" data-label="changed">${longTime(visit, contact.updatedAt)}</td><td class="short" data-label="expires">${contact.expiresAt === undefined ? html`<span class="soft">never</span>` : contact.expiresAt > visit.now ? untilTime(visit, contact.expiresAt) : longTime(visit, contact.expiresAt)}</td>${visit.steers && html`<td>${contact.status === 'pending' && decide(visit, slug, contact)}</td>`}</tr>`,
   )}</tbody></table></div>`
 
-function decide(visit: Visit, slug: string, { from, to }: Contact): Html {
-  const address = addressIn(slug)
-  return html`<form method="post" action="${at(slug, 'contacts')}">${proof(visit.csrf)}<input type="hidden" name="from" value="${address(from)}"><input type="hidden" name="to" value="${address(to)}"><button class="quiet" name="decision" value="approve" aria-label="Approve ${from.name} to ${to.name}">Approve</button> <button class="quiet" name="decision" value="deny" aria-label="Deny ${from.name} to ${to.name}">Deny</button></form>`
+/** An approval lets the other write at once: it is asked once. */
+function decide(visit: Visit, slug: string, { id, from, to }: Contact): Html {
+  const row = `contact-${id}`
+  const press = (decision: 'approve' | 'deny', label: string, look: string) =>
+    form(
+      visit,
+      at(slug, 'contacts'),
+      html`<input type="hidden" name="from" value="${addressIn(slug)(from)}"><input type="hidden" name="to" value="${addressIn(slug)(to)}"><button class="${look}" name="decision" value="${decision}" aria-label="${label}: ${from.name} to ${to.name}">${label}</button>`,
+    )
+  return asked(visit, row)
+    ? html`<div class="asking"><p><b>${from.name}</b> may write to <b>${to.name}</b> from then on, and ${to.name} back.</p>${press('approve', 'Approve now', 'primary small')}${letBe(visit, row, 'Not yet', row)}</div>`
+    : html`<div class="asking">${askFirst(visit, row, html`Approve<span class="visually-hidden"> ${from.name} to ${to.name}</span>`, row)}${press('deny', 'Deny', 'quiet')}</div>`
 }

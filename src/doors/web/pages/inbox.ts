@@ -7,7 +7,7 @@ import { proof } from '../layout.ts'
 import { definePage, part } from '../page.ts'
 import { empty } from '../parts/empty.ts'
 import { pager } from '../parts/pager.ts'
-import { disc } from '../parts/people.ts'
+import { clientOf, disc } from '../parts/people.ts'
 import { projectHead } from '../parts/project-head.ts'
 import { row, rows, threadUrl } from '../parts/rows.ts'
 import { longTime } from '../parts/times.ts'
@@ -71,7 +71,7 @@ function newerUrl(visit: Visit, { page, before }: z.output<typeof query>): strin
 }
 
 const profile = (visit: Visit, { agent }: Box): Html =>
-  html`<p class="facts-line"><span>${agent.program} · ${agent.model}</span><span>contact policy <code>${agent.contactPolicy}</code></span><span>${
+  html`<p class="facts-line">${clientOf(agent) !== '' && html`<span>${clientOf(agent)}</span>`}<span>contact policy <code>${agent.contactPolicy}</code></span><span>${
     agent.activeAt === 0 ? 'never active' : html`active ${longTime(visit, agent.activeAt)}`
   }</span><span>${isReserved(agent.name) ? `${agent.unread} not marked as read` : `${agent.unread} unread by ${agent.name}`}</span></p>${agent.task !== '' && html`<p class="facts-line" dir="auto">${agent.task}</p>`}`
 

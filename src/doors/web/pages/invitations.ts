@@ -53,7 +53,7 @@ function form(visit: Visit): Html {
   const again = visit.typed !== undefined && !visit.typed.preview
   const value = (name: string): string => (visit.typed === undefined || again ? typedIn(visit, name) : '')
   const chosen = (name: string, one: string, usual: string) => (value(name) || usual) === one && html` selected`
-  return html`<form class="stacked" method="post" action="/mail/invitations">${proof(visit.csrf)}
+  return html`<form class="stacked short" method="post" action="/mail/invitations">${proof(visit.csrf)}
 <div class="field"><label for="name">Agent</label><input type="text" id="name" name="name" required maxlength="100" autocomplete="off" value="${value('name')}"${faultOf(visit, 'name')}>${faultText(visit, 'name')}</div>
 <div class="field"><label for="project">Project <span class="soft">(a slug or a folder; ${commons} is the one for all)</span></label><input type="text" id="project" name="project" autocomplete="off" value="${value('project') || commons}"${faultOf(visit, 'project')}>${faultText(visit, 'project')}</div>
 <div class="field"><label for="door">Door <span class="soft">(that its client will use)</span></label><select id="door" name="door"><option value="">the usual one</option>${invitedDoors.map((one) => html`<option value="${one}"${chosen('door', one, '')}>${one}</option>`)}</select></div>

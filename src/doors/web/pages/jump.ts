@@ -31,7 +31,7 @@ export const page = definePage({
         name: thread.sealed
           ? 'Sealed mail'
           : threadTitle(thread.title ?? thread.topic ?? thread.subject, thread.thread),
-        kind: `${thread.thread ?? `#${thread.id}`} · ${slugName(thread.project)}`,
+        kind: `${thread.topic === undefined ? (thread.thread ?? `#${thread.id}`) : 'topic'} · ${slugName(thread.project)}`,
         href: threadUrl(thread),
       })),
     ]

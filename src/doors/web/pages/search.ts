@@ -10,7 +10,7 @@ import { proof } from '../layout.ts'
 import { definePage } from '../page.ts'
 import { empty } from '../parts/empty.ts'
 import { pager } from '../parts/pager.ts'
-import { shortAddress } from '../parts/people.ts'
+import { pathShown, shortAddress, subjectShown } from '../parts/people.ts'
 import { projectHead } from '../parts/project-head.ts'
 import { row, rows, threadUrl } from '../parts/rows.ts'
 import { searchForm } from '../parts/search-form.ts'
@@ -108,7 +108,10 @@ function results(visit: Visit, found: Found, slug: string | undefined): Html {
     found.results.map((hit) =>
       row(visit, hit, {
         home: slug,
-        told: { subject: shown(hit.title), excerpt: shown(hit.snippet) },
+        told: {
+          subject: hit.title.matches.length === 0 ? pathShown(subjectShown(hit.subject)) : shown(hit.title),
+          excerpt: shown(hit.snippet),
+        },
         tags: html`<a class="badge mono" href="${withQuery(threadUrl(hit), { at: hit.id })}#m-${hit.id}" title="Thread ${hit.thread ?? hit.id}">${hit.topic ?? hit.thread ?? `#${hit.id}`}</a>`,
       }),
     ),
@@ -195,7 +198,9 @@ function facets(visit: Visit, { facets: found, capped }: Found, slug: string | u
       monthName,
     ),
   ].filter((one) => one !== false)
-  return shown.length === 0 ? html`` : html`<div class="facets">${shown}</div>`
+  return shown.length === 0
+    ? html``
+    : html`<details class="narrowing"><summary>Narrow down</summary></details><div class="facets">${shown}</div>`
 }
 
 function lastDay(month: string): string {

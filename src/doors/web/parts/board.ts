@@ -4,7 +4,7 @@ import { iso, isoOrNull } from '../../words/times.ts'
 import { type Html, html } from '../html.ts'
 import { addressIn } from '../shapes.ts'
 import { at, type Visit, withQuery } from '../site.ts'
-import { called, disc, inboxOf, pathShown, projectBadge } from './people.ts'
+import { called, clientOf, disc, inboxOf, pathShown, projectBadge } from './people.ts'
 import { ageTime, longTime } from './times.ts'
 
 /** Each has a shape of its own: a state is not told by its colour alone. */
@@ -29,16 +29,16 @@ export interface BoardOptions {
 }
 
 export function boardTable(visit: Visit, agents: readonly BoardAgent[], { home }: BoardOptions = {}): Html {
-  return html`<div class="scrolls"><table class="table board"><thead><tr><th>State</th><th>Agent</th>${home === undefined && html`<th>Project</th>`}<th>Doing</th><th>Client</th><th>Unread</th><th>Leases</th><th>Last seen</th></tr></thead>
+  return html`<div class="scrolls"><table class="table board"><thead><tr><th>State</th><th>Agent</th>${home === undefined && html`<th>Project</th>`}<th>Doing</th><th>Unread</th><th>Leases</th><th>Last seen</th></tr></thead>
 <tbody>${agents.map((agent) => boardRow(visit, agent, home))}</tbody></table></div>
 ${legend}`
 }
 
 function boardRow(visit: Visit, agent: BoardAgent, home: string | undefined): Html {
-  const { name, project, state, task, program, model, unread, oldestUnread, leases, seenAt, via } = agent
-  const client = [program, model].filter((word) => word !== '' && word !== 'unknown').join(' · ')
-  return html`<tr id="a-${agent.id}"><td class="short">${stateMark(state)}</td><td class="who"><span class="facts-line">${disc(visit, agent)}<a class="agent subject" href="${inboxOf(agent)}" title="${name}"><bdi>${name}</bdi></a></span></td>${home === undefined && html`<td class="short">${projectBadge(project)}</td>`}
-<td class="doing" dir="auto">${why(visit, agent)}${task === '' ? html`<span class="soft">no task told</span>` : pathShown(task)}</td><td class="short soft client" title="${client}">${client}</td>
+  const { name, project, state, task, unread, oldestUnread, leases, seenAt, via } = agent
+  const client = clientOf(agent)
+  return html`<tr id="a-${agent.id}"><td class="short">${stateMark(state)}</td><td class="who"><span class="facts-line">${disc(visit, agent)}<span><a class="agent subject" href="${inboxOf(agent)}" title="${name}"><bdi>${name}</bdi></a>${client !== '' && html`<span class="client" title="${client}">${client}</span>`}</span></span></td>${home === undefined && html`<td class="short">${projectBadge(project)}</td>`}
+<td class="doing" dir="auto">${why(visit, agent)}${task === '' ? html`<span class="soft">no task told</span>` : html`<span class="task">${pathShown(task)}</span>`}</td>
 <td class="short${state === 'stuck' && ' wants'}"${unread > 0 && html` data-label="unread"`}>${unread > 0 && html`${unread}${oldestUnread !== undefined && html` <span class="soft">oldest ${ageTime(visit, oldestUnread)}</span>`}`}</td>
 <td class="short"${leases > 0 && html` data-label="leases"`}>${leases > 0 && html`<a href="${withQuery(at(project, 'file_reservations'), { state: 'active', agent: name })}">${leases}<span class="visually-hidden"> leases of ${name}</span></a>`}</td>
 <td class="short" data-label="seen">${seenAt === 0 ? html`<span class="soft">never</span>` : longTime(visit, seenAt)}${via !== undefined && html` <span class="badge" title="Mail wakes its client">wakes by ${via}</span>`}</td></tr>`

@@ -14,6 +14,6 @@ export function connectLines({ origin, mailPath, guarded }: Visit): Html {
     ['Codex', `codex mcp add parley --url ${url}${guarded ? ' --bearer-token-env-var HTTP_BEARER_TOKEN' : ''}`],
     ['Gemini CLI', `gemini mcp add --scope user --transport http${header} parley ${url}`],
   ]
-  return html`<div class="empty"><h2>No agent yet</h2><p>Connect a coding agent. It registers under a name of its own, and its mail shows up here.</p>
+  return html`<div class="empty"><h2>No agent yet</h2><p>Connect a coding agent. It registers under a name of its own, and its mail shows up here. On the agent's machine <code>parley init</code> sets up the clients that it finds; by hand it is:</p>
 <dl>${lines.map(([client, line]) => html`<dt>${client}</dt><dd><pre tabindex="0">${line}</pre></dd>`)}</dl></div>`
 }

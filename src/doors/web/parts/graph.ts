@@ -43,7 +43,7 @@ export function whoToWhom(edges: readonly Edge[], link: Link): Html {
 
 /** Places are stable, the width and the number tell how much. */
 function circle(names: readonly string[], edges: readonly Edge[], link: Link): Html {
-  const radius = Math.min(240, Math.max(90, names.length * 13))
+  const radius = Math.min(240, Math.max(120, names.length * 22))
   const upright = names.length <= mostUpright
   // The longest label has room beyond the circle; where labels lie along the rays, on all sides.
   const room = 2 * (28 + 7 * Math.max(...names.map((name) => Math.min(mostShown, shortAddress(name).length))))
@@ -65,9 +65,9 @@ function circle(names: readonly string[], edges: readonly Edge[], link: Link): H
     // Bent towards the middle, and to its own side: the way back has a line of its own.
     const bend = { x: mx + (cx - mx) * 0.4 + (to.y - from.y) * 0.08, y: my + (cy - my) * 0.4 - (to.x - from.x) * 0.08 }
     const tip = shortOf(bend, to, 13)
-    const middle = { x: (from.x + 2 * bend.x + to.x) / 4, y: (from.y + 2 * bend.y + to.y) / 4 }
+    const number = onCurve(from, bend, to, 0.27)
     return [
-      html`<a href="${link(edge)}" aria-label="${says(edge)}"><title>${says(edge)}</title><path class="edge w${Math.ceil((edge.count / most) * 5)}" marker-end="url(#tip)" d="M${round(from.x)} ${round(from.y)}Q${round(bend.x)} ${round(bend.y)} ${round(tip.x)} ${round(tip.y)}"></path></a>${edges.length <= mostNumbers && html`<text class="many" aria-hidden="true" x="${round(middle.x)}" y="${round(middle.y + 4)}" text-anchor="middle">${edge.count}</text>`}`,
+      html`<a href="${link(edge)}" aria-label="${says(edge)}"><title>${says(edge)}</title><path class="edge w${Math.ceil((edge.count / most) * 5)}" marker-end="url(#tip)" d="M${round(from.x)} ${round(from.y)}Q${round(bend.x)} ${round(bend.y)} ${round(tip.x)} ${round(tip.y)}"></path></a>${edges.length <= mostNumbers && html`<text class="many" aria-hidden="true" x="${round(number.x)}" y="${round(number.y + 4)}" text-anchor="middle">${edge.count}</text>`}`,
     ]
   })
   const nodes = [...places].map(([name, { x, y, angle, right }]) => {
@@ -81,6 +81,12 @@ function circle(names: readonly string[], edges: readonly Edge[], link: Link): H
 interface Point {
   readonly x: number
   readonly y: number
+}
+
+/** A point of a bent line. A number stands nearer to who writes: in the middle of the circle all lines meet. */
+function onCurve(from: Point, bend: Point, to: Point, part: number): Point {
+  const [a, b, c] = [(1 - part) ** 2, 2 * part * (1 - part), part ** 2]
+  return { x: a * from.x + b * bend.x + c * to.x, y: a * from.y + b * bend.y + c * to.y }
 }
 
 /** The point so far before the end of a line: arrows touch a disc and do not lie under it. */

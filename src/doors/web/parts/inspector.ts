@@ -9,7 +9,7 @@ import { agentLink, disc } from './people.ts'
 import { shortTime } from './times.ts'
 
 export function threadInspector(visit: Visit, thread: ShownThread, { summarized }: { summarized: boolean }): Html {
-  const { project, id, participants, messages, topic, status } = thread
+  const { project, id, participants, messages, topic, status, sealed } = thread
   const url = at(project, 'thread', id)
   return html`<section><h2>Participants</h2><ul class="compact">${participants.map(
     (who) =>
@@ -33,7 +33,7 @@ ${
     (name) => visit.initials(messages.find(({ from }) => from.name === name)?.from ?? { name, project }),
   )}</section>`
 }
-<section><ul class="compact"><li>${icon(visit, 'text')}<a href="${withQuery(url, { format: 'md' })}">Export as Markdown</a></li>${!summarized && html`<li>${icon(visit, 'chart')}<a href="${withQuery(url, { summary: 1 })}">Summarize</a></li>`}</ul>${
+<section><ul class="compact"><li>${icon(visit, 'text')}<a href="${withQuery(url, { format: 'md' })}">Export as Markdown</a></li>${!summarized && !sealed && html`<li>${icon(visit, 'chart')}<a href="${withQuery(url, { summary: 1 })}">Summarize</a></li>`}</ul>${
     topic !== undefined &&
     visit.steers &&
     html`<form method="post" action="${url}">${proof(visit.csrf)}<button class="quiet" name="status" value="${status === 'open' ? 'closed' : 'open'}">${status === 'open' ? 'Close the topic' : 'Open it again'}</button></form>`

@@ -1,8 +1,8 @@
 /** Leases as a table: who holds what, how, why, and until when. */
 import type { PageLease } from '../../../core/pages/leases.ts'
 import { type Html, html } from '../html.ts'
-import { proof } from '../layout.ts'
 import { at, type Visit } from '../site.ts'
+import { asked, askFirst, form, letBe } from './need-line.ts'
 import { agentLink, disc, pathShown } from './people.ts'
 import { longTime, untilTime } from './times.ts'
 
@@ -12,12 +12,20 @@ export function leaseTable(visit: Visit, project: string, leases: readonly PageL
   const acts = forms && visit.steers
   return html`<div class="scrolls"><table class="table"><thead><tr><th>Pattern</th><th>Holder</th><th>Kind</th><th>Reason</th><th>Since</th><th>Until</th><th>State</th>${acts && html`<th><span class="visually-hidden">Release</span></th>`}</tr></thead>
 <tbody>${leases.map((lease) => {
-    const { id, agent, pattern, exclusive, reason, createdAt, expiresAt, releasedAt, state, conflicts } = lease
+    const { id, agent, holderSeenAt, pattern, exclusive, reason, createdAt, expiresAt, releasedAt, state, conflicts } =
+      lease
     return html`<tr id="lease-${id}" data-row><td class="path mono" title="${pattern}">${pathShown(pattern)}${conflicts.length > 0 && html`<div class="small"><span class="badge overdue">conflict</span> with ${conflicts.map((other, at) => html`${at > 0 && ', '}<a href="#lease-${other.id}">${other.agent} ${pathShown(other.pattern)}</a>`)}</div>`}</td>
-<td><span class="facts-line">${disc(visit, { name: agent, project })}${agentLink({ name: agent, project }, project)}</span></td><td class="short">${exclusive ? 'exclusive' : 'shared'}</td><td dir="auto">${pathShown(reason)}</td><td class="short" data-label="since">${longTime(visit, createdAt)}</td>
+<td><span class="facts-line">${disc(visit, { name: agent, project })}<span>${agentLink({ name: agent, project }, project)}${state === 'active' && html`<span class="client">${holderSeenAt === 0 ? 'never seen' : html`seen ${longTime(visit, holderSeenAt)}`}</span>`}</span></span></td><td class="short">${exclusive ? 'exclusive' : 'shared'}</td><td dir="auto">${pathShown(reason)}</td><td class="short" data-label="since">${longTime(visit, createdAt)}</td>
 <td class="short" data-label="until">${state === 'active' ? untilTime(visit, expiresAt) : longTime(visit, releasedAt ?? expiresAt)}</td><td class="short"><span class="state ${looks[state]}">${state}</span></td>${
-      acts &&
-      html`<td>${state === 'active' && html`<form method="post" action="${at(project, 'file_reservations')}">${proof(visit.csrf)}<button class="quiet" name="release" value="${id}" aria-label="Release ${pattern} of ${agent}">Release</button></form>`}</td>`
+      acts && html`<td>${state === 'active' && release(visit, project, lease)}</td>`
     }</tr>`
   })}</tbody></table></div>`
+}
+
+/** The lease is taken from its holder for good: that is asked once. */
+function release(visit: Visit, project: string, { id, agent, pattern }: PageLease): Html {
+  const row = `lease-${id}`
+  if (!asked(visit, row))
+    return askFirst(visit, row, html`Release<span class="visually-hidden"> ${pattern} of ${agent}</span>`, row)
+  return html`<div class="asking"><p><b>${agent}</b> is told.</p>${form(visit, at(project, 'file_reservations'), html`<button class="primary small" name="release" value="${id}">Release now</button>`)}${letBe(visit, row, 'Keep it', row)}</div>`
 }

@@ -28,8 +28,8 @@ export const write = (visit: Visit, { name, project }: Named): Html | false =>
 /** An act that cannot be taken back is asked once, on the same line. */
 export const asked = (visit: Visit, id: string): boolean => visit.query.get('confirm') === id
 
-/** The link that asks, and the one that lets it be. */
-export const askFirst = (visit: Visit, id: string, label: Html): Html =>
-  html`<a class="button small" href="${urlWith(visit, { confirm: id, done: undefined, undo: undefined })}#need-${id}">${label}</a>`
-export const letBe = (visit: Visit, id: string, label: string): Html =>
-  html`<a class="button small" href="${urlWith(visit, { confirm: undefined })}#need-${id}">${label}</a>`
+/** The link that asks, and the one that lets it be. `row`: the id of the line. */
+export const askFirst = (visit: Visit, id: string, label: Html, row = `need-${id}`): Html =>
+  html`<a class="button small" href="${urlWith(visit, { confirm: id, done: undefined, undo: undefined })}#${row}">${label}</a>`
+export const letBe = (visit: Visit, id: string, label: string, row = `need-${id}`): Html =>
+  html`<a class="button small" href="${urlWith(visit, { confirm: undefined })}#${row}">${label}</a>`

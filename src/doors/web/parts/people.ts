@@ -98,6 +98,10 @@ export const shortAddress = (address: string): string => {
 export const projectBadge = (slug: string): Html =>
   html`<a class="badge project" href="${at(slug)}" title="${slug}">${slugName(slug)}</a>`
 
+/** The client and model of an agent, as far as they were told. */
+export const clientOf = ({ program, model }: { readonly program: string; readonly model: string }): string =>
+  [program, model].filter((word) => word !== '' && word !== 'unknown').join(' · ')
+
 /** Between a sender and its recipients. */
 export const arrow: Html = html`<span class="arrow" role="img" aria-label="to"></span>`
 
