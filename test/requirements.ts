@@ -19,6 +19,7 @@ import { identity } from './requirements/identity.ts'
 import { init } from './requirements/init.ts'
 import { leases } from './requirements/leases.ts'
 import { machines } from './requirements/machines.ts'
+import { manyNodes } from './requirements/many-nodes.ts'
 import { messages } from './requirements/messages.ts'
 import { observability } from './requirements/observability.ts'
 import { operations } from './requirements/operations.ts'
@@ -50,6 +51,7 @@ export const requirements = [
   ...identity,
   ...machines,
   ...firstHour,
+  ...manyNodes,
 
   // The mailbox door
   { id: 'mailbox.agent.no-set-up', spec: 'mailbox.md §5', says: 'An agent needs no set-up: its first call makes it.' },

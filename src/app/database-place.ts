@@ -7,6 +7,14 @@ import type { Config } from '../settings/all.ts'
 export const databaseUrl = ({ DATABASE_URL, STORAGE_ROOT }: Config): string =>
   DATABASE_URL ?? `sqlite:${join(STORAGE_ROOT, 'parley.sqlite3')}`
 
+/** How the driver of PostgreSQL goes to the database. */
+export const databaseWays = ({ DATABASE_POOLER, DATABASE_LISTEN_URL }: DatabaseWays) => ({
+  pooled: DATABASE_POOLER === 'transaction',
+  listenUrl: DATABASE_LISTEN_URL,
+})
+
+type DatabaseWays = Pick<Config, 'DATABASE_POOLER' | 'DATABASE_LISTEN_URL'>
+
 /** The engine, and the file or the host and database, as a person may read it: a URL of PostgreSQL has a password in it. */
 export function storageName(config: Config): string {
   const place = parseDatabaseUrl(databaseUrl(config))

@@ -20,7 +20,7 @@ import type { Config } from '../settings/all.ts'
 import { secretFault } from '../settings/kinds.ts'
 import { ConfigError, type Settings } from '../settings/read.ts'
 import { archiveFolder } from './archive-place.ts'
-import { databaseFiles, databaseUrl, storageName } from './database-place.ts'
+import { databaseFiles, databaseUrl, databaseWays, storageName } from './database-place.ts'
 import { clientFindings } from './doctor-clients.ts'
 import { type Check, fault, ok, warning } from './findings.ts'
 import { ChangesMissing, lossAt } from './loss.ts'
@@ -180,7 +180,7 @@ async function* database(config: Config): Check {
     })
     return
   }
-  const db = await openDb(place.url)
+  const db = await openDb(place.url, databaseWays(config))
   try {
     yield ok('database', `${name} answers`)
     yield* await db.snapshot(inside)

@@ -5,6 +5,7 @@ import { parseDatabaseUrl } from '../db/url.ts'
 import type { Held } from '../guard/check-staged.ts'
 import type { Carried } from '../guard/hook.ts'
 import { loadConfig } from '../settings/read.ts'
+import { databaseWays } from './database-place.ts'
 import { heldInDatabase, type Looked } from './guard-file.ts'
 
 /** Somebody waits for the commit. */
@@ -15,14 +16,15 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** Settings are those of the user who commits; the `.env` of the repository is for another program. */
 export async function heldByServer({ server, project }: Carried, env: Environment): Promise<Looked> {
   const committer = env.AGENT_NAME ?? ''
-  const { HTTP_BEARER_TOKEN: token, DATABASE_URL: url } = loadConfig(env)
+  const config = loadConfig(env)
+  const { HTTP_BEARER_TOKEN: token, DATABASE_URL: url } = config
   try {
     if (server === undefined) throw new Error('The guard does not know the address of the server.')
     const held = await askServer(server, { project, token })
     return { held, unknown: committer !== '' && (await isUnknown(server, { project, token, committer })) }
   } catch (error) {
     if (url === undefined || parseDatabaseUrl(url).dialect === 'sqlite') throw error
-    return askDatabase(url, project, committer)
+    return askDatabase(url, { project, committer, ways: databaseWays(config) })
   }
 }
 
@@ -89,9 +91,12 @@ async function readResource(server: string, uri: string, token: string | undefin
 }
 
 /** The driver is loaded only here. */
-async function askDatabase(url: string, project: string, committer: string): Promise<Looked> {
+async function askDatabase(
+  url: string,
+  { project, committer, ways }: { project: string; committer: string; ways: ReturnType<typeof databaseWays> },
+): Promise<Looked> {
   const { openDb } = await import('../db/open.ts')
-  const db = await openDb(url)
+  const db = await openDb(url, ways)
   try {
     return await heldInDatabase(db, project, committer)
   } finally {

@@ -24,7 +24,7 @@ import type { RemoteTools } from '../remote-tools/remote-tools.ts'
 import type { Config } from '../settings/all.ts'
 import { lastChange } from '../store/feed/changes.ts'
 import { archiveFolder } from './archive-place.ts'
-import { databaseName, databaseUrl, storageName } from './database-place.ts'
+import { databaseName, databaseUrl, databaseWays, storageName } from './database-place.ts'
 import { llmOf } from './llm.ts'
 import { type LossOptions, lossAt, refuseLoss } from './loss.ts'
 import { markOf } from './other-store.ts'
@@ -77,15 +77,15 @@ export async function planMigrations(config: Config) {
     }))
   }
   try {
-    const steps = place.dialect === 'sqlite' ? await lookInto(place.file, plan) : await atServer(place.url, plan)
+    const steps = place.dialect === 'sqlite' ? await lookInto(place.file, plan) : await atServer(config, plan)
     return { database: placeName(config), steps }
   } catch (error) {
     throw nameDatabase(error, config)
   }
 }
 
-async function atServer<T>(url: string, work: (db: Reader) => Promise<T>): Promise<T> {
-  const db = await openDb(url)
+async function atServer<T>(config: Config, work: (db: Reader) => Promise<T>): Promise<T> {
+  const db = await openDb(databaseUrl(config), databaseWays(config))
   try {
     return await work(db)
   } finally {
@@ -96,7 +96,11 @@ async function atServer<T>(url: string, work: (db: Reader) => Promise<T>): Promi
 async function openMigrated(config: Config, { made = true, ...options }: LossOptions & { made?: boolean } = {}) {
   // First: what opens a file whose log was cut or lost would clear away the rest of it.
   refuseLoss(databaseUrl(config), options)
-  const db = await openDb(databaseUrl(config), { poolSize: config.DATABASE_POOL_SIZE, lastChange })
+  const db = await openDb(databaseUrl(config), {
+    ...databaseWays(config),
+    poolSize: config.DATABASE_POOL_SIZE,
+    lastChange,
+  })
   try {
     if (!made && (await schemaState(db, migrations)) === 'empty') throw noStore(config)
     return { db, applied: await migrate(db, migrations, systemClock) }

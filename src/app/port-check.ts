@@ -7,7 +7,7 @@ import { openReadOnly } from '../db/sqlite/read-only.ts'
 import { parseDatabaseUrl } from '../db/url.ts'
 import type { Config } from '../settings/all.ts'
 import { findMeta } from '../store/meta.ts'
-import { databaseUrl, storageName } from './database-place.ts'
+import { databaseUrl, databaseWays, storageName } from './database-place.ts'
 import { type Check, fault, ok, warning } from './findings.ts'
 import { healthOf, noAnswer } from './health.ts'
 import { markOf, warnOfOtherStore } from './other-store.ts'
@@ -36,7 +36,7 @@ async function* served(config: Config, where: string): Check {
   const place = parseDatabaseUrl(databaseUrl(config))
   const id = async () => {
     if (place.dialect === 'sqlite' && !existsSync(place.file)) return ''
-    const db = place.dialect === 'sqlite' ? openReadOnly(place.file) : await openDb(place.url)
+    const db = place.dialect === 'sqlite' ? openReadOnly(place.file) : await openDb(place.url, databaseWays(config))
     try {
       const namespace = await findMeta(db, 'uuid_namespace')
       return markOf(storeIdOf(namespace ?? ''), place)

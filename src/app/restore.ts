@@ -7,13 +7,13 @@ import { createIds } from '../base/ids.ts'
 import { firstLine } from '../base/text.ts'
 import { damaged } from '../core/backups/manifest.ts'
 import { checkBackup, restoreArchives, restoreDatabase } from '../core/backups/reading.ts'
-import { openDb } from '../db/open.ts'
+import { type OpenOptions, openDb } from '../db/open.ts'
 import { acknowledgedFile, forgetAcknowledged } from '../db/sqlite/acknowledged.ts'
 import { parseDatabaseUrl } from '../db/url.ts'
 import type { Restored, RestoreWish } from '../doors/cli/operating/restore.ts'
 import type { Config } from '../settings/all.ts'
 import { archiveFolder, authorOf } from './archive-place.ts'
-import { databaseFiles, databaseName, databaseUrl } from './database-place.ts'
+import { databaseFiles, databaseName, databaseUrl, databaseWays } from './database-place.ts'
 import { isStoreThere, needUnused, removeArchive } from './store.ts'
 
 export async function restoreStore(config: Config, { file, force, progress }: RestoreWish): Promise<Restored> {
@@ -35,7 +35,7 @@ export async function restoreStore(config: Config, { file, force, progress }: Re
     // Of another engine the feed of changes is left behind, by which the archives would go on: the server makes them anew.
     if (taken) await restoreArchives(file, draft)
     if (place.dialect === 'sqlite') await besideThenInstead(place.file, restoring)
-    else await intoUrl(databaseUrl(config), restoring)
+    else await intoUrl(databaseUrl(config), restoring, databaseWays(config))
   } catch (error) {
     rmSync(draft, { recursive: true, force: true })
     throw error instanceof HubError ? error : damaged(file, firstLine((error as Error).message), error)
@@ -76,8 +76,8 @@ async function besideThenInstead(file: string, restoring: Restoring): Promise<vo
   forgetAcknowledged(file)
 }
 
-async function intoUrl(url: string, restoring: Restoring): Promise<void> {
-  const db = await openDb(url)
+async function intoUrl(url: string, restoring: Restoring, options?: OpenOptions): Promise<void> {
+  const db = await openDb(url, options)
   try {
     await restoreDatabase(db, restoring)
   } finally {

@@ -12,7 +12,7 @@ import { parseDatabaseUrl } from '../db/url.ts'
 import type { Config } from '../settings/all.ts'
 import { countOthers, countRows, dropTables, keptTables, leftOut, listTables } from '../store/exports/tables.ts'
 import { archiveFolder } from './archive-place.ts'
-import { databaseFiles, databaseName, databaseUrl, sizeOf } from './database-place.ts'
+import { databaseFiles, databaseName, databaseUrl, databaseWays, sizeOf } from './database-place.ts'
 import { serveLog } from './detach.ts'
 import { isBeyondReading } from './loss.ts'
 import { noStore } from './open.ts'
@@ -83,7 +83,7 @@ async function countAll(config: Config): Promise<Record<string, number>> {
 
 /** A database of another program is refused before it is opened. */
 async function withDb<T>(config: Config, work: (db: Db) => Promise<T>): Promise<T> {
-  const db = await openDb(databaseUrl(config))
+  const db = await openDb(databaseUrl(config), databaseWays(config))
   try {
     return await work(db)
   } finally {

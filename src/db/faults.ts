@@ -30,15 +30,25 @@ export function isFault(error: unknown, kind: FaultKind): boolean {
   return error instanceof Fault && error.kind === kind
 }
 
-/** Nobody knows whether the work is saved: it must not be run again. */
+/** Nobody knows whether the work is saved: it must not be run again, unless it finds what it has done before. */
 export class Unsure extends HubError {
-  constructor(cause: unknown) {
-    super('DB_BUSY', 'The database was lost during the commit: the work may be saved or not.', {
+  constructor(cause: unknown, message = 'The database was lost during the commit: the work may be saved or not.') {
+    super('DB_BUSY', message, {
       hint: 'Look whether it is there before you try again.',
       cause,
     })
   }
 }
+
+/** It is saved, but on one server alone. Looking whether it is there would not tell whether it stays. */
+export class Unconfirmed extends Unsure {
+  constructor() {
+    super(undefined, 'The standby did not confirm the commit: the work is saved, but may be lost with the server.')
+  }
+}
+
+/** Whether it may run again, if it finds what it has done before. */
+export const isUnsure = (error: unknown): boolean => error instanceof Unsure && !(error instanceof Unconfirmed)
 
 /** Whether the database is away or in the way for a while, and nothing was done: the same may be tried again. */
 export const isPassing = (error: unknown): boolean =>
@@ -135,6 +145,16 @@ export function isPostgresRace(error: unknown): boolean {
 /** Another node has changed the table under a statement that this connection keeps prepared: nothing ran, a new connection will do. */
 export const isPostgresStale = (error: unknown): boolean =>
   postgresCode(error) === '0A000' && (error as { routine?: unknown }).routine === 'RevalidateCachedQuery'
+
+/** The server refused to write: it follows another one, or was told to. Nothing ran; the server that takes writes will do. */
+export const isPostgresReadOnly = (error: unknown): boolean => postgresCode(error) === '25006'
+
+/** The connection is gone, or there was none to be had. */
+export function isPostgresLost(error: unknown): boolean {
+  const code = postgresCode(error)
+  if (code !== undefined) return !(error instanceof HubError) && postgresBusy.test(code)
+  return error instanceof Error && lost.test(error.message)
+}
 
 /** `pg` gives a silent server, a lost connection and a full pool no code. */
 const silent = 'Query read timeout'

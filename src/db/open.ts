@@ -7,18 +7,24 @@ import type { Db } from './port.ts'
 import { openSqlite } from './sqlite/sqlite.ts'
 import { parseDatabaseUrl } from './url.ts'
 
-interface OpenOptions {
+export interface OpenOptions {
   readonly poolSize?: number
+  /** Whether a pooler that hands out transactions stands before PostgreSQL, and where a connection past it can be had. */
+  readonly pooled?: boolean
+  readonly listenUrl?: string | undefined
   /** Finds the last change of a store, as `id`: on SQLite the number of the last acknowledged one is kept beside the file. */
   readonly lastChange?: Sql
 }
 
-export async function openDb(databaseUrl: string, { poolSize, lastChange }: OpenOptions = {}): Promise<Db> {
+export async function openDb(
+  databaseUrl: string,
+  { lastChange, poolSize: connections, ...postgres }: OpenOptions = {},
+): Promise<Db> {
   const place = parseDatabaseUrl(databaseUrl)
   if (place.dialect === 'postgres') {
     // Loaded only where it is asked for.
     const { openPostgres } = await import('./postgres/postgres.ts')
-    return openPostgres(place.url, poolSize)
+    return openPostgres(place.url, { connections, ...postgres })
   }
   makePrivate(place.file)
   return openSqlite(place.file, { lastChange })

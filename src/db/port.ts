@@ -57,6 +57,8 @@ export interface TxOptions {
    * The next work that waits for the disk flushes it too.
    */
   readonly repeatable?: boolean
+  /** The work does nothing twice: it runs again where the database was lost during its commit, and nobody knows whether it is saved. */
+  readonly idempotent?: boolean
   /** Told when the unit has run: how many shared its commit, itself among them, and how long it waited for the writer or a connection. */
   readonly ran?: ((units: number, waitedMs: number) => void) | undefined
 }

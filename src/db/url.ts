@@ -23,13 +23,25 @@ function sqliteFile(rest: string, sqlAlchemy: boolean): string {
   return resolve(relative ? path.slice(1) : path)
 }
 
+/** Where a URL names its servers: `postgres://user:password@one:5432,two:5433/database`. */
+const serversPattern = /^(postgres:\/\/(?:[^/?#]*@)?)([^@/?#]*)(.*)$/s
+
+/** A URL for each server that the URL of a database names. */
+export function serversIn(url: string): string[] {
+  const [, before = '', servers = '', after = ''] = serversPattern.exec(url) ?? []
+  return servers.includes(',') ? servers.split(',').map((server) => `${before}${server}${after}`) : [url]
+}
+
 /** A database URL as anybody may see it: where the data is, but neither user, password nor parameters. */
 export function shownUrl(databaseUrl: string): string {
   const place = parseDatabaseUrl(databaseUrl)
   if (place.dialect === 'sqlite') return `sqlite:${place.file}`
-  const { host, pathname } = URL.parse(place.url) ?? { host: '', pathname: '' }
-  // A password that should have been encoded may have become a part of the path.
-  return pathname.includes('@') ? 'postgres:' : `postgres://${host}${pathname}`
+  const servers = serversIn(place.url).map((url) => URL.parse(url) ?? { host: '', pathname: '' })
+  const [{ pathname } = { pathname: '' }] = servers
+  // A password that should have been encoded may have become a part of the path, or one of the servers.
+  if (servers.some(({ host, pathname }) => pathname.includes('@') || (host === '' && servers.length > 1)))
+    return 'postgres:'
+  return `postgres://${servers.map(({ host }) => host).join(',')}${pathname}`
 }
 
 function unknownForm(): HubError {

@@ -9,6 +9,7 @@ export const faultsTogether = (config: Config): string[] => [
   ...faultsOfCors(config),
   ...faultsOfTls(config),
   ...faultsOfBasePath(config),
+  ...faultsOfPooler(config),
 ]
 
 function* faultsOfRedis(config: Config): Generator<string> {
@@ -53,4 +54,13 @@ function* faultsOfTls({ HTTP_TLS_CERT, HTTP_TLS_KEY, HTTP_SOCKET }: Config): Gen
 function* faultsOfCors({ HTTP_CORS_ENABLED, HTTP_CORS_ORIGINS, HTTP_CORS_ALLOW_CREDENTIALS }: Config) {
   if (HTTP_CORS_ENABLED && HTTP_CORS_ALLOW_CREDENTIALS && HTTP_CORS_ORIGINS.includes('*'))
     yield 'HTTP_CORS_ORIGINS must list its sites where HTTP_CORS_ALLOW_CREDENTIALS is true, not *'
+}
+
+function* faultsOfPooler({ DATABASE_POOLER, DATABASE_LISTEN_URL, DATABASE_URL = '' }: Config): Generator<string> {
+  const pooled = DATABASE_POOLER === 'transaction'
+  if (pooled && DATABASE_LISTEN_URL === undefined)
+    yield 'DATABASE_LISTEN_URL must be set where DATABASE_POOLER is transaction: a URL of PostgreSQL itself, since LISTEN needs a session'
+  if (!pooled && DATABASE_LISTEN_URL !== undefined) yield 'DATABASE_LISTEN_URL is for DATABASE_POOLER=transaction only'
+  if (pooled && !DATABASE_URL.startsWith('postgres'))
+    yield 'DATABASE_POOLER is for PostgreSQL: DATABASE_URL must be postgres://<user>:<password>@<host>/<database>'
 }

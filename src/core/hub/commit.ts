@@ -3,7 +3,7 @@
 import { HubError } from '../../base/errors.ts'
 import { inBriefSpan, inSpan, inThisTrace, isTracing } from '../../base/tracing.ts'
 import { can } from '../../db/dialect.ts'
-import { faultName, isFault } from '../../db/faults.ts'
+import { faultName, isFault, Unsure } from '../../db/faults.ts'
 import type { Tx, TxOptions } from '../../db/port.ts'
 import { type Change, insertChanges } from '../../store/feed/changes.ts'
 import { type Hub, inside } from './hub.ts'
@@ -33,8 +33,8 @@ const attempts = 5
 /** Thrown by work that finds what it has read changed by another writer, which only PostgreSQL has: the work runs again. */
 export class LostRace extends Error {}
 
-/** `repeatable`: it is done again if the power goes. */
-type CommitOptions = Pick<TxOptions, 'repeatable'>
+/** `repeatable`: it is done again if the power goes. `idempotent`: it does nothing twice. */
+type CommitOptions = Pick<TxOptions, 'repeatable' | 'idempotent'>
 
 type Work<T> = (tx: Tx, note: Note) => Promise<T>
 
@@ -78,6 +78,8 @@ async function commitNow<T>(hub: Hub, by: Actor, work: Work<T>, options?: TxOpti
         hub.metrics.databaseRetries.inc()
         continue
       }
+      // It may be saved: then those who wait for it find it.
+      if (error instanceof Unsure) publish(hub, changes)
       const kind = faultName(error)
       if (kind !== undefined) hub.metrics.databaseErrors.labels(kind).inc()
       throw hub[inside].trouble.explain(error)

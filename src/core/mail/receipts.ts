@@ -38,22 +38,27 @@ async function signNow(hub: Hub, acting: Acting, { messageId, ack }: Signing): P
   // Repeating costs no write.
   if (before.read_at !== null && before.ended === null && (before.acked_at !== null || !ack))
     return toReceipt(before.read_at, before.acked_at)
-  return commit(hub, acting.caller, async (tx, note) => {
-    const now = hub.clock.now()
-    const found = await findReceipt(tx, messageId, agent.id, { lock: true })
-    if (found === undefined) throw await notAddressed(hub, agent, messageId)
-    const readAt = found.ended === null ? (found.read_at ?? now) : now
-    const ackedAt = found.acked_at ?? (ack ? now : null)
-    updateReceipt(tx, { id: found.id, readAt, ackedAt })
-    if (found.read_at === null) updateUnread(tx, agent.id, -1)
-    note({
-      kind: ack ? 'mail.acknowledged' : 'mail.read',
-      projectId: agent.projectId,
-      agentId: agent.id,
-      messageId,
-    })
-    return toReceipt(readAt, ackedAt)
-  })
+  return commit(
+    hub,
+    acting.caller,
+    async (tx, note) => {
+      const now = hub.clock.now()
+      const found = await findReceipt(tx, messageId, agent.id, { lock: true })
+      if (found === undefined) throw await notAddressed(hub, agent, messageId)
+      const readAt = found.ended === null ? (found.read_at ?? now) : now
+      const ackedAt = found.acked_at ?? (ack ? now : null)
+      updateReceipt(tx, { id: found.id, readAt, ackedAt })
+      if (found.read_at === null) updateUnread(tx, agent.id, -1)
+      note({
+        kind: ack ? 'mail.acknowledged' : 'mail.read',
+        projectId: agent.projectId,
+        agentId: agent.id,
+        messageId,
+      })
+      return toReceipt(readAt, ackedAt)
+    },
+    { idempotent: true },
+  )
 }
 
 const toReceipt = (readAt: number, ackedAt: number | null): Receipt => ({ readAt, ackedAt: ackedAt ?? undefined })

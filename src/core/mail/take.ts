@@ -1,5 +1,4 @@
 /** Taking mail: the oldest unread message, popped at once or lent for a while; acknowledging it; putting it back. */
-import { hash } from 'node:crypto'
 import { HubError } from '../../base/errors.ts'
 import { inSpan, isTracing, noteAgent } from '../../base/tracing.ts'
 import type { Tx } from '../../db/port.ts'
@@ -29,7 +28,9 @@ import { wait } from '../hub/wait.ts'
 import { agentWaiter } from '../hub/waits.ts'
 import { linkSenders } from '../messages/traces.ts'
 import { buryWorn } from './dead-letters.ts'
+import { isLoanOf, loanOf } from './loans.ts'
 import { fetchShared, nextShared } from './shared.ts'
+import { takeAgain } from './take-again.ts'
 
 export interface Mail {
   /** The sender's own id; the uid of the message where it gave none. */
@@ -152,21 +153,14 @@ export const mailOf = (row: MailRow, loan: string | undefined, home: number): Ma
   loan,
 })
 
-function takeInTransaction(
-  hub: Hub,
-  caller: Caller,
-  agent: Agent,
-  taking: DeliveryTaking,
-): Promise<MailRow | undefined> {
-  return commit(hub, caller, async (tx, note) => {
-    const row = await takeDelivery(tx, taking)
-    if (row === undefined) return undefined
-    // Asked in the transaction: the agent may have been given a key while its mail was waited for.
-    if (!mayActAs(caller, { ...agent, keyed: row.keyed === 1 })) throw notYours(caller, agent)
-    if (taking.heldUntil === undefined) updateUnread(tx, agent.id, -1)
-    note(changeOf(agent, taking, row))
-    return row
-  })
+const takeIn = (caller: Caller, agent: Agent, taking: DeliveryTaking) => async (tx: Tx, note: Note) => {
+  const row = await takeDelivery(tx, taking)
+  if (row === undefined) return undefined
+  // Asked in the transaction: the agent may have been given a key while its mail was waited for.
+  if (!mayActAs(caller, { ...agent, keyed: row.keyed === 1 })) throw notYours(caller, agent)
+  if (taking.heldUntil === undefined) updateUnread(tx, agent.id, -1)
+  note(changeOf(agent, taking, row))
+  return row
 }
 
 const changeOf = ({ projectId, id }: Pick<Agent, 'projectId' | 'id'>, { heldUntil }: DeliveryTaking, row: MailRow) =>
@@ -197,11 +191,16 @@ async function takeBatched(
   agent: Agent,
   taking: DeliveryTaking,
 ): Promise<MailRow | undefined> {
-  const fallback = async () => ({ keyed: false, row: await takeInTransaction(hub, caller, agent, taking) })
+  const take = takeIn(caller, agent, taking)
+  const fallback = async () => ({ keyed: false, row: await commit(hub, caller, take) })
+  const again = async (unsure: unknown) => ({
+    keyed: false,
+    row: await takeAgain(hub, caller, { taking, unsure, take }),
+  })
   const ofKeyed = mayActAs(caller, { ...agent, keyed: true })
   const { id, projectId } = agent
   const unit = { ...taking, ofKeyed, actor: caller.key, projectId, rows: [], ownRows: [mailChannel(id)] }
-  const taken = caller.readOnly ? await fallback() : await runBatched(hub, takeBatch, unit, fallback)
+  const taken = await (caller.readOnly ? fallback() : runBatched(hub, takeBatch, unit, fallback)).catch(again)
   if (taken?.keyed && !ofKeyed) throw notYours(caller, agent)
   return taken?.row
 }
@@ -261,17 +260,6 @@ export async function acknowledge(
     )
 }
 
-const checkLength = 8
-
-/**
- * The proof of a loan as its bearer has it: the hold, and a check that tells a loan that has passed on from one that was never
- * given. It needs no key: only the hold that is stored takes anything.
- */
-const loanOf = (deliveryId: number, hold: string): string =>
-  hold + hash('sha256', `${deliveryId} ${hold}`, 'base64url').slice(0, checkLength)
-
-const isLoanOf = (deliveryId: number, loan: string): boolean => loanOf(deliveryId, loan.slice(0, -checkLength)) === loan
-
 /**
  * Marks as read the delivery that goes by `clientId` and that `chosen` picks. Only the loan proves that an agent holds a
  * message; naming it in `after` settles it as well, for a loan only has to ensure that it was handled.
@@ -288,13 +276,18 @@ async function settle(
     return rows.length === 0 ? 'unknown' : rows.some(given) ? 'moved on' : 'never lent'
   if (row.read_at !== null) return 'settled'
   const { id: deliveryId, hold, message_id: messageId } = row
-  return commit(hub, caller, async (tx, note) => {
-    const before = await updateRead(tx, { id: deliveryId, hold, now: hub.clock.now() })
-    if (before === 'moved on') return 'moved on'
-    if (before === 'unread') {
-      updateUnread(tx, agent.id, -1)
-      note({ kind: 'mail.acknowledged', projectId: agent.projectId, agentId: agent.id, messageId })
-    }
-    return 'settled'
-  })
+  return commit(
+    hub,
+    caller,
+    async (tx, note) => {
+      const before = await updateRead(tx, { id: deliveryId, hold, now: hub.clock.now() })
+      if (before === 'moved on') return 'moved on'
+      if (before === 'unread') {
+        updateUnread(tx, agent.id, -1)
+        note({ kind: 'mail.acknowledged', projectId: agent.projectId, agentId: agent.id, messageId })
+      }
+      return 'settled'
+    },
+    { idempotent: true },
+  )
 }

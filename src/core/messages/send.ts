@@ -29,6 +29,7 @@ import { type Drive, driveOf, guardLoop, lookAgain } from './loops.ts'
 import { type Conversation, expiryChannel, findPlacement, threadChannel } from './placing.ts'
 import { type Delivery, type Sent, type Stored, storedReceipt } from './receipt.ts'
 import { type Address, type Addressee, makeRecipients, mostGuessed, type Recipient, resolve } from './recipients.ts'
+import { sendSurely } from './send-again.ts'
 import { isShared, onlyFirst, share } from './sharing.ts'
 import { type Staged, withStaged } from './staging.ts'
 
@@ -124,7 +125,9 @@ async function dispatchNow(hub: Hub, caller: Caller, what: Dispatch): Promise<Se
         return { sender, outcome }
       }),
     )
-  const { sender, outcome } = await sendBatched(hub, { caller, uid, what, drive }, sendInTransaction)
+  const { sender, outcome } = await sendSurely(hub, { uid, sender: what.sender }, () =>
+    sendBatched(hub, { caller, uid, what, drive }, sendInTransaction),
+  )
   if (drive !== undefined) lookAgain(hub)
   if ('messageId' in outcome) {
     if (!outcome.duplicate) noteStored(hub, { messages: 1, deliveries: outcome.deliveries.length })

@@ -3,6 +3,7 @@ import { Client, type ClientConfig } from 'pg'
 import { pause, systemClock } from '../../base/clock.ts'
 import { shuttingDown } from '../faults.ts'
 import type { Wake } from '../port.ts'
+import { needWrites, type Servers } from './servers.ts'
 
 /** A connection that died in silence is noticed after a heartbeat and the time its answer may take. */
 const usualHeartbeatMs = 5_000
@@ -19,7 +20,7 @@ const longestPauseMs = 2_000
  * still live, and begins anew when the connection does not. Announcements gather while one is on its way.
  */
 export class PostgresNotices {
-  readonly #settings: ClientConfig
+  readonly #servers: Servers
   readonly #channel: string
   readonly #heartbeatMs: number
   readonly #wakes = new Set<Wake>()
@@ -35,8 +36,8 @@ export class PostgresNotices {
   #nodes = new Set<number>()
   #missed = false
 
-  constructor(settings: ClientConfig, channel: string, { heartbeatMs = usualHeartbeatMs } = {}) {
-    this.#settings = { ...settings, connectionTimeoutMillis: answerTimeoutMs, query_timeout: answerTimeoutMs }
+  constructor(servers: Servers, channel: string, { heartbeatMs = usualHeartbeatMs } = {}) {
+    this.#servers = servers
     this.#channel = channel
     this.#heartbeatMs = heartbeatMs
     // It may be that nobody waits for it.
@@ -72,24 +73,31 @@ export class PostgresNotices {
 
   async #run(): Promise<void> {
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
-      const client = new Client(this.#settings)
-      const lost = new AbortController()
-      client.on('error', () => {
-        lost.abort()
-        this.#wake()
-      })
+      let client: Client | undefined
       try {
+        await this.#servers.find()
+        client = new Client(this.#settings())
+        const lost = new AbortController()
+        client.on('error', () => {
+          lost.abort()
+          this.#wake()
+        })
         await this.#connect(client)
         pauseMs = firstPauseMs
         await this.#serve(client, lost.signal)
       } catch {
         // Wake-ups may get lost. All listeners are told to look, once there is a connection again.
+        this.#servers.forget()
       } finally {
-        await client.end().catch(() => {})
+        await client?.end().catch(() => {})
       }
       if (this.#closing.signal.aborted) return
       await pause(pauseMs, this.#closing.signal)
     }
+  }
+
+  #settings(): ClientConfig {
+    return { ...this.#servers.chosen, connectionTimeoutMillis: answerTimeoutMs, query_timeout: answerTimeoutMs }
   }
 
   async #connect(client: Client): Promise<void> {
@@ -130,6 +138,7 @@ export class PostgresNotices {
    * to look when a node has gone; one heartbeat later, since the server may still have been at its last commits.
    */
   async #lookAround(client: Client): Promise<void> {
+    if (this.#servers.change) await needWrites(client)
     const text = 'SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1'
     const { rows } = await client.query<{ pid: number }>({ name: 'nodes', text, values: [this.#channel] })
     const nodes = new Set(rows.map(({ pid }) => pid))

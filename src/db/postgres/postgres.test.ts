@@ -7,6 +7,7 @@ import { verifies } from '../../../test/support/verifies.ts'
 import { autocommit, type Db, type Tx, type Wake } from '../port.ts'
 import { channelsIn, PostgresNotices, payloadsOf } from './notices.ts'
 import { openPostgres } from './postgres.ts'
+import { Servers } from './servers.ts'
 import { clientSettings } from './settings.ts'
 
 const server = () => new URL(inject('postgresUrl'))
@@ -223,7 +224,8 @@ describe('A node', () => {
 
   verifies('serve.nodes.unannounced', 'is told to look when another has gone', async () => {
     const channel = await channelOf(await newSchema())
-    const open = () => new PostgresNotices(clientSettings(inject('postgresUrl')), channel, { heartbeatMs: 20 })
+    const open = () =>
+      new PostgresNotices(new Servers(inject('postgresUrl'), clientSettings), channel, { heartbeatMs: 20 })
     const [here, there] = [open(), open()]
     onTestFinished(() => here.close())
     let told = 0

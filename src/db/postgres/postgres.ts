@@ -1,34 +1,70 @@
 /** The database port on PostgreSQL: a pool for the work, and one connection for the wake-ups. */
 import { randomInt } from 'node:crypto'
-import { Pool, type PoolClient } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import type { Sql } from 'sql-template-tag'
 import { pause } from '../../base/clock.ts'
-import { isPostgresRace, isPostgresSilence, isPostgresStale, postgresFault, shuttingDown } from '../faults.ts'
+import { HubError } from '../../base/errors.ts'
+import {
+  isPassing,
+  isPostgresLost,
+  isPostgresRace,
+  isPostgresReadOnly,
+  isPostgresSilence,
+  isPostgresStale,
+  isUnsure,
+  postgresFault,
+  shuttingDown,
+  Unsure,
+} from '../faults.ts'
 import type { Db, DbFigures, DbObserver, Reader, Tx, TxOptions, Wake } from '../port.ts'
 import { commit } from './commit.ts'
 import { PostgresNotices } from './notices.ts'
-import { clientSettings, connectionError } from './settings.ts'
-import { gatheringSocket } from './socket.ts'
+import { createPool } from './pool.ts'
+import { Servers } from './servers.ts'
+import { clientSettings, connectionError, limitsOfTransaction, needLimits } from './settings.ts'
 import { PostgresStatements } from './statements.ts'
 import { PostgresTx } from './tx.ts'
 
 /** How often a unit runs that keeps losing against others (deadlock, serialisation failure). */
 const attempts = 8
 
-export async function openPostgres(url: string, connections = 10): Promise<Db> {
-  const settings = clientSettings(url)
-  // Pipelining sends BEGIN with the first statement, and COMMIT with those that nobody waits for.
-  const pool = new Pool({ ...settings, max: connections, pipeline: true, stream: gatheringSocket })
-  // A connection that breaks while idle leaves the pool by itself; one that breaks in use fails its query.
-  pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
+/** How often a unit or a read goes on at another server. */
+const mostMoves = 3
+
+export async function openPostgres(
+  url: string,
+  { connections = 10, pooled = false, listenUrl }: PostgresOptions = {},
+): Promise<Db> {
+  const servers = new Servers(url, (one) => clientSettings(one, { pooled }))
+  const listening = listenUrl === undefined ? servers : new Servers(listenUrl, clientSettings)
+  const pool = createPool(servers, { connections, pooled })
   try {
-    const { rows } = await pool.query<{ schema: number }>('SELECT current_schema()::regnamespace::oid AS schema')
-    return new PostgresDb(pool, new PostgresNotices(settings, `parley_${rows[0]?.schema}`))
+    await servers.find()
+    const { rows } = await pool.query<{ schema: number; timeout: string }>(
+      "SELECT current_schema()::regnamespace::oid AS schema, current_setting('statement_timeout') AS timeout",
+    )
+    const [{ schema, timeout } = { schema: 0, timeout: '' }] = rows
+    if (!pooled) needLimits(url, timeout)
+    return new PostgresDb({ pool, servers, notices: new PostgresNotices(listening, `parley_${schema}`), pooled })
   } catch (error) {
     await pool.end()
-    throw connectionError(settings, error)
+    throw error instanceof HubError ? error : connectionError(servers.chosen, error)
   }
+}
+
+export interface PostgresOptions {
+  readonly connections?: number | undefined
+  /** Behind a pooler that gives each transaction another connection: nothing of a session lasts from one to the next. */
+  readonly pooled?: boolean
+  /** Past the pooler: a connection that listens is a session. */
+  readonly listenUrl?: string | undefined
+}
+
+interface Parts {
+  readonly pool: Pool
+  readonly servers: Servers
+  readonly notices: PostgresNotices
+  readonly pooled: boolean
 }
 
 class PostgresDb implements Db {
@@ -36,8 +72,10 @@ class PostgresDb implements Db {
   /** Every query waits for another process here. */
   readonly long = this
   readonly #pool: Pool
+  readonly #servers: Servers
   readonly #notices: PostgresNotices
-  readonly #statements = new PostgresStatements()
+  readonly #statements: PostgresStatements
+  readonly #limits: string
   readonly #running = new Set<Promise<unknown>>()
   readonly #born = new WeakMap<PoolClient, number>()
   /** When a connection was last found to be silent or outlived, by the process's own clock. */
@@ -45,15 +83,18 @@ class PostgresDb implements Db {
   #closing: Promise<void> | undefined
   #observer: DbObserver | undefined
 
-  constructor(pool: Pool, notices: PostgresNotices) {
+  constructor({ pool, servers, notices, pooled }: Parts) {
     this.#pool = pool
+    this.#servers = servers
     this.#notices = notices
+    this.#statements = new PostgresStatements(pooled ? 0 : undefined)
+    this.#limits = pooled ? limitsOfTransaction : ''
     pool.on('connect', (client) => this.#born.set(client, performance.now()))
   }
 
   all<Row>(query: Sql): Promise<Row[]> {
     return this.#track(async () => {
-      for (;;) {
+      for (let moves = 0; ; ) {
         const client = await this.#connect()
         try {
           const { rows } = await client.query(this.#statements.bind(query))
@@ -62,7 +103,8 @@ class PostgresDb implements Db {
         } catch (error) {
           client.release(true)
           this.#noteUseless(error)
-          if (!isPostgresStale(error)) throw postgresFault(error)
+          const again = isPostgresStale(error) || (this.#hasMoved(error) && moves++ < mostMoves)
+          if (!again) throw postgresFault(error)
         }
       }
     })
@@ -72,34 +114,54 @@ class PostgresDb implements Db {
     return this.#track(() => this.#untilThrough(work, options))
   }
 
+  /** Runs work until it came to an end. What ends without a commit may run again; after a commit without an answer only what does nothing twice. */
   async #untilThrough<T>(work: (tx: Tx) => Promise<T>, options: TxOptions): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
+    let unsure: unknown
+    for (let [attempt, moves] = [1, 0]; ; attempt++) {
       try {
         return await this.#attempt(work, options)
       } catch (error) {
-        if (!isPostgresRace(error) && !isPostgresStale(error)) throw error
-        if (attempt === attempts) throw postgresFault(error)
+        if (options.idempotent && isUnsure(error)) unsure ??= error
+        // That the database is away now does not say that the first attempt did nothing.
+        else if (unsure !== undefined && isPassing(error)) throw unsure
+        else if (this.#hasMoved(error)) {
+          if (moves++ === mostMoves) throw unsure ?? postgresFault(error)
+        } else if (!isPostgresRace(error) && !isPostgresStale(error)) throw error
+        if (attempt === attempts) throw unsure ?? postgresFault(error)
         this.#observer?.retried()
       }
       await pause(randomInt(2 ** attempt))
     }
   }
 
+  /** Nothing is saved, and another server may take over. */
+  #hasMoved(error: unknown): boolean {
+    return this.#servers.change && (isPostgresLost(error) || isPostgresReadOnly(error))
+  }
+
   /** A connection is silent, or has prepared statements that the schema has outlived: so are the others that are there. */
   #noteUseless(error: unknown): void {
-    if (isPostgresSilence(error) || isPostgresStale(error)) this.#uselessAt = performance.now()
+    if (isPostgresSilence(error) || isPostgresStale(error) || isPostgresReadOnly(error))
+      this.#uselessAt = performance.now()
+    const cause = error instanceof HubError ? error.cause : error
+    if (this.#hasMoved(cause)) this.#servers.forget()
   }
 
   /** After one connection proved useless, the others that were there are not asked any more: each would cost a time-out. */
   async #connect(): Promise<PoolClient> {
-    try {
-      for (;;) {
-        const client = await this.#pool.connect()
-        if ((this.#born.get(client) ?? 0) >= this.#uselessAt) return client
-        client.release(true)
+    for (const began = performance.now(); ; await pause(randomInt(20))) {
+      try {
+        await this.#servers.find()
+        for (;;) {
+          const client = await this.#pool.connect()
+          if ((this.#born.get(client) ?? 0) >= this.#uselessAt) return client
+          client.release(true)
+        }
+      } catch (error) {
+        const patience = this.#servers.chosen.connectionTimeoutMillis ?? 0
+        if (!this.#hasMoved(error) || performance.now() - began > patience) throw postgresFault(error)
+        this.#servers.forget()
       }
-    } catch (error) {
-      throw postgresFault(error)
     }
   }
 
@@ -108,7 +170,7 @@ class PostgresDb implements Db {
     const client = await this.#connect()
     const waitedMs = performance.now() - asked
     ran?.(1, waitedMs)
-    const tx = new PostgresTx(client, this.#statements, { unhurried })
+    const tx = new PostgresTx(client, this.#statements, { unhurried, limits: this.#limits })
     let broken = false
     try {
       const value = await work(tx)
@@ -126,7 +188,8 @@ class PostgresDb implements Db {
         broken = true
       })
       this.#noteUseless(tx.failure ?? error)
-      throw isPostgresRace(tx.failure) || isPostgresStale(tx.failure) ? tx.failure : error
+      const known = error instanceof Unsure ? undefined : tx.failure
+      throw isPostgresRace(known) || isPostgresStale(known) || this.#hasMoved(known) ? known : error
     } finally {
       client.release(broken)
     }

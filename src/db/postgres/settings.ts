@@ -29,14 +29,24 @@ const parsers: ClientConfig['types'] = {
   }) as typeof types.getTypeParser,
 }
 
-export function clientSettings(url: string): ClientConfig {
+const serverLimits = {
+  idle_in_transaction_session_timeout: idleInTransactionMs,
+  lock_timeout: lockTimeoutMs,
+  statement_timeout: statementTimeoutMs,
+}
+
+/** The same for one transaction, where a pooler hands the connection to somebody else after it. */
+export const limitsOfTransaction = Object.entries(serverLimits)
+  .map(([name, ms]) => `; SET LOCAL ${name} = ${ms}`)
+  .join('')
+
+/** `pooled`: a pooler takes no settings at the start of a connection. */
+export function clientSettings(url: string, { pooled = false } = {}): ClientConfig {
   const settings: ClientConfig = {
     connectionString: url,
     fallback_application_name: 'parley',
     connectionTimeoutMillis: connectTimeoutOf(url),
-    idle_in_transaction_session_timeout: idleInTransactionMs,
-    lock_timeout: lockTimeoutMs,
-    statement_timeout: statementTimeoutMs,
+    ...(!pooled && serverLimits),
     query_timeout: queryTimeoutMs,
     keepAlive: true,
     types: parsers,
@@ -57,6 +67,21 @@ function connectTimeoutOf(url: string): number {
   return seconds > 0 ? seconds * 1000 : connectTimeoutMs
 }
 
+/** A pooler that takes the settings of a connection and drops them would drop the limits, and mix up named statements. */
+export function needLimits(url: string, statementTimeout: string): void {
+  if (statementTimeout === '0' && !/[?&]statement_timeout=/.test(url)) throw throughPooler()
+}
+
+const throughPooler = (cause?: unknown): HubError =>
+  new HubError(
+    'INVALID_ARGUMENT',
+    'DATABASE_URL leads to a pooler that does not keep the settings of a connection, such as PgBouncer.',
+    {
+      hint: 'Set DATABASE_POOLER=transaction, and DATABASE_LISTEN_URL to PostgreSQL itself, past the pooler; or connect to PostgreSQL itself.',
+      cause,
+    },
+  )
+
 /** The hint for each reason that a server gives; with any other the server was not reached. */
 const refusals: Readonly<Record<string, string>> = {
   '28P01': 'Check the user and the password in DATABASE_URL.',
@@ -69,6 +94,7 @@ const refusals: Readonly<Record<string, string>> = {
 export function connectionError(settings: ClientConfig, error: unknown): HubError {
   const reason = error instanceof Error ? error.message || error.name : String(error)
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (code === '08P01' && reason.includes('unsupported startup parameter')) return throughPooler(error)
   const refusal = refusals[code]
   if (refusal !== undefined) {
     return new HubError('INVALID_ARGUMENT', `PostgreSQL at ${place(settings)} refused the connection: ${reason}.`, {

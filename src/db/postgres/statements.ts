@@ -4,7 +4,7 @@ import type { Sql } from 'sql-template-tag'
 import { Statements } from '../statements.ts'
 
 /** The server keeps a named statement as long as the connection lives: only the first few hundred get a name. */
-const limit = 500
+const mostNamed = 500
 
 interface Named {
   readonly text: string
@@ -12,8 +12,14 @@ interface Named {
 }
 
 export class PostgresStatements {
+  readonly #limit: number
   readonly #names = new Map<string, string>()
   readonly #statements = new Statements<Named>(({ text }) => ({ text, name: this.#nameFor(text) }))
+
+  /** `limit` 0: behind a pooler the next statement may run on another connection of the server, which knows none of them. */
+  constructor(limit = mostNamed) {
+    this.#limit = limit
+  }
 
   bind(query: Sql): QueryConfig {
     const { text, name } = this.#statements.for(query)
@@ -22,7 +28,7 @@ export class PostgresStatements {
 
   #nameFor(text: string): string | undefined {
     let name = this.#names.get(text)
-    if (name === undefined && this.#names.size < limit) {
+    if (name === undefined && this.#names.size < this.#limit) {
       name = `parley_${this.#names.size}`
       this.#names.set(text, name)
     }

@@ -3,7 +3,7 @@ import type { ClientConfig, PoolClient, QueryConfig, QueryResult } from 'pg'
 import sql, { type Sql } from 'sql-template-tag'
 import { postgresFault } from '../faults.ts'
 import type { Tx } from '../port.ts'
-import { commitFault } from './commit.ts'
+import { commitFault, needStandby } from './commit.ts'
 import type { PostgresStatements } from './statements.ts'
 
 /** The longest that a timer can take: 24 days. */
@@ -14,14 +14,20 @@ export class PostgresTx implements Tx {
   readonly #client: PoolClient
   readonly #statements: PostgresStatements
   readonly #unhurried: boolean
+  readonly #begin: string
   #failure: unknown
   #state: 'untouched' | 'begun' | 'committed'
   #ended = false
 
-  constructor(client: PoolClient, statements: PostgresStatements, { unhurried = false, begun = false } = {}) {
+  constructor(
+    client: PoolClient,
+    statements: PostgresStatements,
+    { unhurried = false, begun = false, limits = '' } = {},
+  ) {
     this.#client = client
     this.#statements = statements
     this.#unhurried = unhurried
+    this.#begin = `BEGIN${limits}`
     this.#state = begun ? 'begun' : 'untouched'
   }
 
@@ -29,7 +35,7 @@ export class PostgresTx implements Tx {
   begin(): void {
     if (this.#state !== 'untouched') return
     this.#state = 'begun'
-    this.#client.query('BEGIN').catch(() => {})
+    this.#client.query(this.#begin).catch(() => {})
     if (this.#unhurried)
       this.#client.query('SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0').catch(() => {})
   }
@@ -43,6 +49,7 @@ export class PostgresTx implements Tx {
     this.#state = 'committed'
     try {
       const { rows } = await this.#client.query(this.#statements.bind(query))
+      needStandby(this.#client)
       return rows as Row[]
     } catch (error) {
       this.#failure = error

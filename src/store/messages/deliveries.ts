@@ -1,5 +1,5 @@
 /** Rows of `deliveries`: one message for one recipient, waiting, lent or read. */
-import sql, { empty, join } from 'sql-template-tag'
+import sql, { empty, join, type Sql } from 'sql-template-tag'
 import { forUpdate, listed } from '../../db/dialect.ts'
 import type { Reader, Tx } from '../../db/port.ts'
 import { isContact } from '../contacts/contacts.ts'
@@ -92,14 +92,26 @@ export async function findMailTo(
   { recipientId, messageId, now }: { recipientId: number; messageId: number; now: number },
 ): Promise<(MailRow & { read_at: number | null }) | undefined> {
   const [row] = await db.all<MailRow & { read_at: number | null }>(sql`
-    SELECT d.id AS delivery_id, m.id AS message_id, m.uid, m.client_id, s.name AS sender, s.project_id AS sender_project,
-      ${isContact({ reader: recipientId, sender: sql`m.sender_id`, now })} AS contact, m.subject, m.importance, m.ack_required, m.body,
-      m.created_at, r.keyed, d.read_at
-    FROM deliveries d JOIN agents r ON r.id = d.recipient_id JOIN messages m ON m.id = d.message_id
-      JOIN agents s ON s.id = m.sender_id
-    WHERE d.message_id = ${messageId} AND d.recipient_id = ${recipientId}`)
+    ${mailTo(recipientId, now)} AND d.message_id = ${messageId}`)
   return row
 }
+
+/** The delivery that a take with this hold has given out. */
+export async function findHeldDelivery(
+  db: Reader,
+  { recipientId, hold, now }: Pick<Taking, 'recipientId' | 'hold' | 'now'>,
+): Promise<MailRow | undefined> {
+  const [row] = await db.all<MailRow>(sql`${mailTo(recipientId, now)} AND d.hold = ${hold}`)
+  return row
+}
+
+const mailTo = (recipientId: number, now: number): Sql => sql`
+  SELECT d.id AS delivery_id, m.id AS message_id, m.uid, m.client_id, s.name AS sender, s.project_id AS sender_project,
+    ${isContact({ reader: recipientId, sender: sql`m.sender_id`, now })} AS contact, m.subject, m.importance, m.ack_required, m.body,
+    m.created_at, r.keyed, d.read_at
+  FROM deliveries d JOIN agents r ON r.id = d.recipient_id JOIN messages m ON m.id = d.message_id
+    JOIN agents s ON s.id = m.sender_id
+  WHERE d.recipient_id = ${recipientId}`
 
 /** Whether `takeDelivery` would find something now. Asked first by a reader: an empty mailbox then costs no write lock. */
 export async function hasFreeDelivery(db: Reader, recipientId: number, now: number): Promise<boolean> {

@@ -105,6 +105,11 @@ export async function findMessageId(db: Reader, threadId: number, uid: string): 
   return row?.id
 }
 
+export async function findMessageByUid(db: Reader, uid: string): Promise<number | undefined> {
+  const [row] = await db.all<{ id: number }>(sql`SELECT id FROM messages WHERE uid = ${uid}`)
+  return row?.id
+}
+
 export async function findUid(db: Reader, id: number): Promise<string | undefined> {
   const [row] = await db.all<{ uid: string }>(sql`SELECT uid FROM messages WHERE id = ${id}`)
   return row?.uid

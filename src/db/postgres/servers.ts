@@ -1,0 +1,96 @@
+/** The servers of one database: which of them takes writes, and the search for another when it does so no longer. */
+import { Client, type ClientConfig } from 'pg'
+import { pause } from '../../base/clock.ts'
+import { HubError } from '../../base/errors.ts'
+import { isPostgresLost, isPostgresReadOnly } from '../faults.ts'
+import { serversIn } from '../url.ts'
+
+/** A server that does not answer a question in this time is not waited for. */
+const answerTimeoutMs = 2_000
+
+/** Between two rounds of questions, while no server takes writes. */
+const roundMs = 50
+
+/** What an application may ask of its server (libpq's word); Parley writes. */
+const writable: ReadonlySet<string | null> = new Set(['read-write', 'primary'])
+
+export class Servers {
+  readonly all: readonly ClientConfig[]
+  /** Whether another server may take over: several are named, or the URL asks for one that takes writes. */
+  readonly change: boolean
+  readonly #patienceMs: number
+  #chosen: ClientConfig | undefined
+  #search: Promise<void> | undefined
+
+  /** `settingsOf` makes the settings of a connection from the URL of one server. */
+  constructor(url: string, settingsOf: (url: string) => ClientConfig) {
+    const urls = serversIn(url)
+    const asked = new URLSearchParams(/\?([^#]*)/s.exec(url)?.[1]).get('target_session_attrs')
+    if (asked !== null && !writable.has(asked) && (asked !== 'any' || urls.length > 1))
+      throw new HubError(
+        'INVALID_ARGUMENT',
+        `target_session_attrs=${asked} in DATABASE_URL is not for Parley, which writes.`,
+        {
+          hint: 'Use target_session_attrs=read-write.',
+        },
+      )
+    this.all = urls.map(settingsOf)
+    this.change = urls.length > 1 || writable.has(asked)
+    this.#patienceMs = this.all[0]?.connectionTimeoutMillis ?? 0
+  }
+
+  /** For a new connection: the server that took writes last, else the first that is named. */
+  get chosen(): ClientConfig {
+    return this.#chosen ?? this.all[0] ?? {}
+  }
+
+  /** Resolves once a server takes writes, and rejects when none did for as long as a connection may take. Many callers share one search. */
+  async find(): Promise<void> {
+    if (!this.change || this.#chosen !== undefined) return
+    this.#search ??= this.#look().finally(() => {
+      this.#search = undefined
+    })
+    await this.#search
+  }
+
+  /** The connection failed, or the server refused to write: it is asked again, with all others. */
+  forget(): void {
+    this.#chosen = undefined
+  }
+
+  async #look(): Promise<void> {
+    for (const until = performance.now() + this.#patienceMs; ; ) {
+      try {
+        this.#chosen = await Promise.any(this.all.map(needWritable))
+        return
+      } catch (error) {
+        const reasons = error instanceof AggregateError ? error.errors : [error]
+        // A wrong password does not get right by waiting.
+        const final = reasons.every((reason) => !isPostgresLost(reason) && !isPostgresReadOnly(reason))
+        if (final || performance.now() > until)
+          throw reasons.find((reason) => !isPostgresReadOnly(reason)) ?? reasons[0]
+        await pause(roundMs)
+      }
+    }
+  }
+}
+
+async function needWritable(settings: ClientConfig): Promise<ClientConfig> {
+  const client = new Client({ ...settings, connectionTimeoutMillis: answerTimeoutMs, query_timeout: answerTimeoutMs })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await needWrites(client)
+    return settings
+  } finally {
+    // Not awaited: a server that is silent would be waited for.
+    client.end().catch(() => {})
+  }
+}
+
+/** Rejects, as the server would a write, on a connection to one that only reads. */
+export async function needWrites(client: Pick<Client, 'query'>): Promise<void> {
+  const { rows } = await client.query<{ transaction_read_only: string }>('SHOW transaction_read_only')
+  if (rows[0]?.transaction_read_only !== 'off')
+    throw Object.assign(new Error('The server only reads: another one takes writes.'), { code: '25006' })
+}

@@ -1,0 +1,10 @@
+/** Promises about several processes and several database servers: workers, failover, a pooler. */
+import type { Requirement } from '../requirements.ts'
+
+// biome-ignore format: a table, one promise a line
+export const manyNodes = [
+  { id: 'serve.failover.moves', spec: 'mail.md Operational notes', says: 'Of several PostgreSQL servers the one that takes writes is used; when it changes, work and wake-ups follow.' },
+  { id: 'serve.failover.read-only', spec: 'mail.md Operational notes', says: 'A connection to a server that became read-only is dropped, and the work that it refused runs again elsewhere.' },
+  { id: 'serve.failover.unknown', spec: 'DESIGN Errors', says: 'A commit whose answer is lost is told as unknown, never as saved or as not saved.' },
+  { id: 'serve.failover.once', spec: 'DESIGN Nothing lost', says: 'A send or a take whose commit had no answer is looked up: nothing is sent twice, nothing taken is lost.' },
+] as const satisfies readonly Requirement[]
