@@ -5,7 +5,7 @@ import { type Agent, isNewcomer, type Newcomer } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { type Stored, storedReceipt } from './receipt.ts'
 
-/** What one attempt comes to: a message that is stored, or something else that `send` may answer. */
+/** The end of one attempt: a message that is stored, or something else that `send` may answer. */
 interface Attempted<Outcome> {
   readonly sender: Agent
   readonly outcome: Outcome

@@ -90,14 +90,19 @@ verifies(
     const { db, one, two, schema } = await twoLines()
     // The COMMIT takes a while, and is at the server when the line is cut.
     await admin.query(`
-      CREATE FUNCTION ${schema}.linger() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.3); RETURN NULL; END $$;
+      CREATE FUNCTION ${schema}.linger() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.6); RETURN NULL; END $$;
       CREATE CONSTRAINT TRIGGER lingers AFTER INSERT ON ${schema}.songs DEFERRABLE INITIALLY DEFERRED
         FOR EACH ROW EXECUTE FUNCTION ${schema}.linger()`)
+    const committing = async () => {
+      const lingering = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query = 'COMMIT'"
+      return (await admin.query(lingering)).rowCount
+    }
     const cutDuringCommit = async (title: string, idempotent: boolean) => {
       const saved = db.tx((tx) => tx.change(sql`INSERT INTO songs (title) VALUES (${title}) ON CONFLICT DO NOTHING`), {
         idempotent,
       })
-      await sleep(100)
+      saved.catch(() => {})
+      await expect.poll(committing).toBe(1)
       for (const line of [one, two]) line.cut()
       for (const line of [one, two]) line.mend()
       return saved
@@ -106,6 +111,7 @@ verifies(
       code: 'DB_BUSY',
       message: expect.stringContaining('may be saved or not'),
     })
+    await expect.poll(() => titles(db)).toEqual(['perhaps'])
     // The second run waits for the first, and finds what it has written.
     expect(await cutDuringCommit('surely', true)).toBe(0)
     await expect.poll(() => titles(db)).toEqual(['perhaps', 'surely'])

@@ -11,7 +11,7 @@ const answerTimeoutMs = 2_000
 /** Between two rounds of questions, while no server takes writes. */
 const roundMs = 50
 
-/** What an application may ask of its server (libpq's word); Parley writes. */
+/** The values of `target_session_attrs` for a program that writes, as Parley does. */
 const writable: ReadonlySet<string | null> = new Set(['read-write', 'primary'])
 
 export class Servers {
