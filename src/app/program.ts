@@ -55,10 +55,15 @@ export async function createProgram(args: readonly string[], around: Surrounding
     .description('serve every door over HTTP (settings: docs/settings.md)')
     .option('--host <address>', 'the address to listen on (HTTP_HOST)')
     .option('--port <number>', 'the port to listen on, 0 for any free one (HTTP_PORT)')
+    .option('--workers <number>', 'processes that serve it together, or auto: one for each core (HTTP_WORKERS)')
     .option('--accept-loss', 'start although acknowledged changes are missing from the database')
     .option('--detach', 'serve in the background: `parley status` shows it, `parley stop` ends it')
-    .action(async ({ host, port, acceptLoss, detach }: ServeOptions) => {
-      const flags = { ...(host !== undefined && { HTTP_HOST: host }), ...(port !== undefined && { HTTP_PORT: port }) }
+    .action(async ({ host, port, workers, acceptLoss, detach }: ServeOptions) => {
+      const flags = {
+        ...(host !== undefined && { HTTP_HOST: host }),
+        ...(port !== undefined && { HTTP_PORT: port }),
+        ...(workers !== undefined && { HTTP_WORKERS: workers }),
+      }
       if (detach) {
         const { serveDetached, serveLog } = await import('./detach.ts')
         const { config } = readSettings(env, { flags, checkout })
@@ -73,7 +78,7 @@ export async function createProgram(args: readonly string[], around: Surrounding
         return
       }
       const started = boundHeap()
-      const { serve } = await import('./serve.ts')
+      const { serve } = await import('./serve-process.ts')
       const { withToken } = await import('./token.ts')
       const settings = readSettings(env, { flags, checkout })
       await serve({ ...settings, config: withToken(settings.config) }, around, { acceptLoss })
@@ -190,6 +195,7 @@ function takeBothWords(command: Command): void {
 interface ServeOptions {
   readonly host?: string
   readonly port?: string
+  readonly workers?: string
   readonly acceptLoss?: true
   readonly detach?: true
 }

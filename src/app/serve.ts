@@ -1,10 +1,8 @@
-/** `parley serve`: settings → database → hub → doors → listening, and the way back when it is told to stop. */
+/** A server: settings → database → hub → doors → listening, and the way back when it is told to stop. */
 import { mkdirSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import type { Server as TlsServer } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
-import { systemClock } from '../base/clock.ts'
-import { giveBackAtRest } from '../base/heap.ts'
 import type { Log } from '../base/log.ts'
 import { collectProcessMetrics } from '../base/process-metrics.ts'
 import { openFileLimit } from '../base/processes.ts'
@@ -47,28 +45,22 @@ import { mountSockets } from '../doors/post/sockets/mount.ts'
 import { mountRuns } from '../doors/runs/door.ts'
 import { mountWeb } from '../doors/web/door.ts'
 import type { Config } from '../settings/all.ts'
-import type { Settings } from '../settings/read.ts'
 import { type Archiving, startArchiving } from './archiving.ts'
 import { startBackground } from './background.ts'
-import { banner, notReady } from './banner.ts'
-import type { Surroundings } from './command-parts.ts'
 import { databaseName, storageName } from './database-place.ts'
 import { openMetricsPort, refreshing } from './gauges.ts'
 import { guardInstallation } from './guard-steering.ts'
-import { activatedSocket, listenAt, readCertificate, urlOf } from './listening.ts'
+import { listenAt, readCertificate, urlOf } from './listening.ts'
 import { llmOf } from './llm.ts'
 import { ChangesMissing } from './loss.ts'
-import { notifySystemd } from './notify.ts'
 import { openDatabase, openOn, storeMark } from './open.ts'
 import { openRemoteToolsOf } from './remote-tools.ts'
-import { noteRunning } from './running.ts'
 import { keepSecret } from './secret.ts'
-import { openServerLog } from './server-log.ts'
 import { openSignIn } from './sign-in.ts'
-import { stopOnSignal } from './stop-on-signal.ts'
 import { taskStore } from './tasks.ts'
 import { startTracing } from './tracing.ts'
 import { version } from './version.ts'
+import type { WorkerLink } from './worker-link.ts'
 
 /** The memory of a silent session is freed after this; its token stays good. */
 const sessionIdleMs = 15 * 60_000
@@ -77,47 +69,16 @@ const sessionIdleMs = 15 * 60_000
 const graceMs = 3000
 const lateMs = 1000
 
-export async function serve(
-  { config, warnings }: Settings,
-  { stdout, stderr, env }: Pick<Surroundings, 'stdout' | 'stderr' | 'env'>,
-  { acceptLoss = false }: { acceptLoss?: boolean | undefined } = {},
-): Promise<void> {
-  // The reader of the log may be gone (`| tee`, and Ctrl-C): no reason to fall over.
-  for (const stream of [stdout, stderr]) stream.on('error', () => {})
-  const log = openServerLog(config, stderr)
-  for (const warning of warnings) log.warn(warning)
-  // One call or one connection has failed, and nobody asked how: no reason to end all the others.
-  process.on('unhandledRejection', (error) => log.error({ err: error }, 'a failure that nobody waited for'))
-  const fd = activatedSocket(env, process)
-  const server = await startServer(config, log, { acceptLoss, fd })
-  giveBackAtRest(systemClock)
-  stopOnSignal(server, { drainMs: config.DRAIN_SECONDS * 1000, log, told: () => notifySystemd(env, '--stopping', log) })
-  if (config.HTTP_TLS_CERT !== undefined) renewOnSignal(server, log)
-  noteRunning(config.STORAGE_ROOT, { url: server.url, version, started: new Date(systemClock.now()).toISOString() })
-  stdout.write(`${server.missing === undefined ? banner({ version, ...server }) : notReady({ version, ...server })}\n`)
-  notifySystemd(env, '--ready', log)
-}
-
-/** A file that cannot be used leaves the certificate that is in use. */
-function renewOnSignal(server: { renewCertificate(): void }, log: Log): void {
-  process.on('SIGHUP', () => {
-    try {
-      server.renewCertificate()
-      log.info('the certificate was read again')
-    } catch (error) {
-      log.error({ err: error }, 'the certificate was not read again; the old one stays in use')
-    }
-  })
-}
-
 interface Starting {
   readonly acceptLoss?: boolean
   /** The socket that systemd has opened. */
   readonly fd?: number | undefined
+  /** Where it is one of several workers. */
+  readonly worker?: WorkerLink | undefined
 }
 
 /** Everything of a server but the process around it. */
-export async function startServer(config: Config, log: Log, { acceptLoss = false, fd }: Starting = {}) {
+export async function startServer(config: Config, log: Log, { acceptLoss = false, fd, worker }: Starting = {}) {
   const certificate = readCertificate(config)
   mkdirSync(config.STORAGE_ROOT, { recursive: true, mode: 0o700 })
   const secret = config.SECRET_KEY ?? keepSecret(config.STORAGE_ROOT, log)
@@ -137,7 +98,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
   onClose(hub, await startTracing(config, metrics))
   const usage = new Usage({ noting: config.TOOLS_LOG_ENABLED })
   try {
-    const { close: closeSignIn, ...signIn } = await openSignIn(hub, config)
+    const { close: closeSignIn, ...signIn } = await openSignIn(hub, config, worker?.limiter)
     onClose(hub, async () => closeSignIn())
     const ended: EndedSessions = {
       has: (nonce) => isSessionEnded(hub, nonce),
@@ -177,6 +138,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
       guess(hub, itself, guessing, async () => ({ wrong })),
     )
     const refresh = refreshing(hub, engine)
+    worker?.join(hub, refresh)
     let archiving: Archiving | undefined
     let draining = false
     const app = createApp({
@@ -221,7 +183,8 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
     mountDoor(app, { engine, path: hubPath, door: hubDoor(hub), scope: hubScope })
     await listenAt(app, config, fd)
     const others = missing === undefined ? startBackground(hub, config) : []
-    if (missing === undefined && config.ARCHIVE_ENABLED) archiving = startArchiving(hub, config)
+    const archives = worker?.archives ?? true
+    if (missing === undefined && config.ARCHIVE_ENABLED && archives) archiving = startArchiving(hub, config)
     const endMetrics = await openMetricsPort(config, refresh, metrics)
     const endSnapshots = config.TOOL_METRICS_EMIT_ENABLED
       ? emitUsage(usage, { clock, log, ms: config.TOOL_METRICS_EMIT_INTERVAL_SECONDS * 1000 })

@@ -5,7 +5,7 @@ import type { Hub } from '../core/hub/hub.ts'
 import type { Admission } from '../doors/http/admission.ts'
 import { createTrust } from '../doors/http/client-address.ts'
 import { createIsOurs } from '../doors/http/host-check.ts'
-import { inMemory, type Limiter, type Rate } from '../doors/http/limits/limiter.ts'
+import { inMemory, type Limiter, type Rate, type Rates } from '../doors/http/limits/limiter.ts'
 import { createOrigin } from '../doors/http/origin.ts'
 import { type ResourceOptions, resourceOf } from '../doors/http/sign-in/resource.ts'
 import { createTokens, type Tokens } from '../doors/http/sign-in/tokens.ts'
@@ -16,7 +16,7 @@ import { algorithmsFor } from '../settings/sign-in.ts'
 const redisMs = 250
 
 /** The parts of a server that decide who may do what; `close` ends their connections. */
-export async function openSignIn(hub: Hub, config: Config) {
+export async function openSignIn(hub: Hub, config: Config, counting?: (rates: Rates) => Limiter) {
   const resource = resourceFrom(config)
   const sites = sitesFrom(config)
   const { HTTP_PUBLIC_URL: publicUrl, HTTP_BASE_PATH: basePath, HTTP_TRUSTED_PROXIES: trustedProxies } = config
@@ -27,7 +27,7 @@ export async function openSignIn(hub: Hub, config: Config) {
     isOurs: createIsOurs({ host: config.HTTP_HOST, ...sites }),
   })
   const tokens = config.HTTP_JWT_ENABLED ? await tokensFrom(hub, config, { resource, origin }) : undefined
-  const limiter = config.HTTP_RATE_LIMIT_ENABLED ? await limiterFrom(hub, config) : undefined
+  const limiter = config.HTTP_RATE_LIMIT_ENABLED ? await limiterFrom(hub, config, counting) : undefined
   return {
     tokens,
     resource,
@@ -92,14 +92,18 @@ function admissionFrom(
 }
 
 /** The client of Redis is loaded only where it is asked for. */
-async function limiterFrom({ clock, log }: { clock: Hub['clock']; log: Log }, config: Config): Promise<Limiter> {
+async function limiterFrom(
+  { clock, log }: { clock: Hub['clock']; log: Log },
+  config: Config,
+  counting = (rates: Rates): Limiter => inMemory(rates, clock),
+): Promise<Limiter> {
   const rate = (perMinute: number, burst = 0): Rate => ({ perMinute, burst: burst > 0 ? burst : perMinute })
   const rates = {
     requests: rate(config.HTTP_RATE_LIMIT_PER_MINUTE),
     tools: rate(config.HTTP_RATE_LIMIT_TOOLS_PER_MINUTE, config.HTTP_RATE_LIMIT_TOOLS_BURST),
     resources: rate(config.HTTP_RATE_LIMIT_RESOURCES_PER_MINUTE, config.HTTP_RATE_LIMIT_RESOURCES_BURST),
   }
-  const fallback = inMemory(rates, clock)
+  const fallback = counting(rates)
   const { HTTP_RATE_LIMIT_BACKEND: backend, HTTP_RATE_LIMIT_REDIS_URL: url } = config
   if (backend === 'memory' || url === undefined) return fallback
   const [{ openRedis }, { inRedis }] = await Promise.all([

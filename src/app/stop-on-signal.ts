@@ -10,15 +10,19 @@ interface Stopping {
   stop(): Promise<void>
 }
 
-interface StoppingOptions {
+export interface StoppingOptions {
   readonly drainMs: number
   readonly log: Log
   /** Called at the first signal. */
   told(): void
+  /** Calls `stop` at each signal, or when a worker is told to stop. */
+  on(stop: (signal: NodeJS.Signals) => void): void
 }
 
+export const onSignals: StoppingOptions['on'] = (stop) => void process.on('SIGINT', stop).on('SIGTERM', stop)
+
 /** Calls left after the promised time are cut off. */
-export function stopOnSignal(server: Stopping, { drainMs, log, told }: StoppingOptions): void {
+export function stopOnSignal(server: Stopping, { drainMs, log, told, on }: StoppingOptions): void {
   let stopping = false
   const onSignal = (signal: NodeJS.Signals) => {
     if (stopping) process.exit(1)
@@ -42,5 +46,5 @@ export function stopOnSignal(server: Stopping, { drainMs, log, told }: StoppingO
       },
     )
   }
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
+  on(onSignal)
 }

@@ -15,6 +15,8 @@ export function createMetrics() {
   const gauge = (name: string, help: string) => meters.gauge({ name, help }).labels()
   const byProject = (name: string, help: string) =>
     meters.gauge({ name, help: `${help} (with METRICS_BY_PROJECT).`, labels: ['project'] })
+  /** Of this process: several of them add up. */
+  const ownGauge = (name: string, help: string) => meters.gauge({ name, help }, 'sum').labels()
   return {
     meters,
     toolCalls: meters.counter({
@@ -59,7 +61,7 @@ export function createMetrics() {
         seconds,
       )
       .labels(),
-    writerQueue: gauge('parley_writer_queue', 'Units of work that wait for the writer or a connection.'),
+    writerQueue: ownGauge('parley_writer_queue', 'Units of work that wait for the writer or a connection.'),
     databaseErrors: meters.counter({
       name: 'parley_database_errors_total',
       help: 'Commits that the database refused.',
@@ -67,11 +69,14 @@ export function createMetrics() {
     }),
     databaseRetries: counter('parley_database_retries_total', 'Work that ran again, because others were first.'),
     listenReconnects: counter('parley_listen_reconnects_total', 'Lost connections for wake-ups (PostgreSQL).'),
-    connections: meters.gauge({
-      name: 'parley_database_connections',
-      help: 'Connections of the pool (PostgreSQL).',
-      labels: ['state'],
-    }),
+    connections: meters.gauge(
+      {
+        name: 'parley_database_connections',
+        help: 'Connections of the pool (PostgreSQL).',
+        labels: ['state'],
+      },
+      'sum',
+    ),
     databaseBytes: meters.gauge({
       name: 'parley_database_bytes',
       help: 'Size of the database file and its log (SQLite).',
@@ -105,11 +110,14 @@ export function createMetrics() {
       help: 'When housekeeping last ended well in this process, since 1970.',
       labels: ['chore'],
     }),
-    waiters: meters.gauge({
-      name: 'parley_waiters',
-      help: 'Calls of clients that wait, by door; streams and sockets are counted by their own names.',
-      labels: ['door'],
-    }),
+    waiters: meters.gauge(
+      {
+        name: 'parley_waiters',
+        help: 'Calls of clients that wait, by door; streams and sockets are counted by their own names.',
+        labels: ['door'],
+      },
+      'sum',
+    ),
     pushes: meters.counter({
       name: 'parley_pushes_total',
       help: 'Mail that agents were told of without a call of theirs: by hooks, waiters of idle clients, sockets and streams.',
@@ -134,11 +142,13 @@ export function createMetrics() {
     projectUnread: byProject('parley_project_unread', 'Deliveries of a project not read yet'),
     projectLeases: byProject('parley_project_leases_active', 'Leases of a project that hold now'),
     projectAttachmentBytes: byProject('parley_project_attachment_bytes', 'Bytes of attachments that a project stores'),
-    sessions: gauge('parley_sessions', 'Sessions of MCP clients that this process has in memory.'),
-    streams: gauge('parley_streams', 'Open streams of events of MCP clients.'),
+    sessions: ownGauge('parley_sessions', 'Sessions of MCP clients that this process has in memory.'),
+    streams: ownGauge('parley_streams', 'Open streams of events of MCP clients.'),
     buildInfo: meters.gauge({ name: 'parley_build_info', help: 'The version.', labels: ['version', 'engine'] }),
-    waiting: meters.gauge({ name: 'parley_waiting', help: 'Calls that wait for something to happen.' }).labels(),
-    sockets: meters.gauge({ name: 'parley_sockets', help: 'Open WebSockets of agents.' }).labels(),
+    waiting: ownGauge('parley_waiting', 'Calls that wait for something to happen.'),
+    sockets: ownGauge('parley_sockets', 'Open WebSockets of agents.'),
+    workers: gauge('parley_workers', 'Processes that serve this node.'),
+    workerRestarts: counter('parley_worker_restarts_total', 'Workers that died and were started again.'),
     loopsPaused: meters
       .counter({ name: 'parley_loops_paused_total', help: 'Pauses of waking by the loop guard.' })
       .labels(),

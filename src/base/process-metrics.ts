@@ -26,6 +26,8 @@ const gcKinds: Readonly<Record<number, string>> = {
 export function collectProcessMetrics(meters: Meters): () => void {
   const counter = (name: string, help: string) => meters.counter({ name, help }).labels()
   const gauge = (name: string, help: string) => meters.gauge({ name, help }).labels()
+  /** Of several processes they add up. */
+  const ownGauge = (name: string, help: string) => meters.gauge({ name, help }, 'sum').labels()
   const cpu = {
     user: counter('process_cpu_user_seconds_total', 'Processor time of the program itself.'),
     system: counter('process_cpu_system_seconds_total', 'Processor time of the system for it.'),
@@ -35,15 +37,15 @@ export function collectProcessMetrics(meters: Meters): () => void {
     Math.round(performance.timeOrigin / 1000),
   )
   const memory = {
-    rss: gauge('process_resident_memory_bytes', 'Memory that the process takes.'),
-    heapTotal: gauge('nodejs_heap_size_total_bytes', 'Memory of the heap.'),
-    heapUsed: gauge('nodejs_heap_size_used_bytes', 'Memory of the heap that is in use.'),
-    external: gauge('nodejs_external_memory_bytes', 'Memory that objects hold outside of the heap.'),
+    rss: ownGauge('process_resident_memory_bytes', 'Memory that the process takes.'),
+    heapTotal: ownGauge('nodejs_heap_size_total_bytes', 'Memory of the heap.'),
+    heapUsed: ownGauge('nodejs_heap_size_used_bytes', 'Memory of the heap that is in use.'),
+    external: ownGauge('nodejs_external_memory_bytes', 'Memory that objects hold outside of the heap.'),
   }
-  const resources = gauge('nodejs_active_resources_total', 'What keeps the event loop busy: timers, sockets, files.')
-  const files = gauge('process_open_fds', 'Open files, connections among them.')
+  const resources = ownGauge('nodejs_active_resources_total', 'What keeps the event loop busy: timers, sockets, files.')
+  const files = ownGauge('process_open_fds', 'Open files, connections among them.')
   const fileLimit = openFileLimit()
-  if (fileLimit !== undefined) gauge('process_max_fds', 'How many files may be open.').set(fileLimit)
+  if (fileLimit !== undefined) ownGauge('process_max_fds', 'How many files may be open.').set(fileLimit)
   const lag = {
     now: gauge('nodejs_eventloop_lag_seconds', 'How long a turn of the event loop took just now.'),
     min: gauge('nodejs_eventloop_lag_min_seconds', 'The shortest time between two looks at the event loop.'),

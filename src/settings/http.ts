@@ -1,5 +1,6 @@
 /** Settings of the HTTP server: where it listens, and whom it answers. */
 import { isIP } from 'node:net'
+import { availableParallelism } from 'node:os'
 import { count, flag, list, matching, number, optional, parsed, secretFault, text, visible } from './kinds.ts'
 
 /** Paths of the other doors. */
@@ -16,6 +17,14 @@ export const httpSettings = {
     'Address that the HTTP server listens on. Set HTTP_BEARER_TOKEN too if it is not a loopback address.',
   ),
   HTTP_PORT: number(8765, { min: 0, max: 65535 }).says('Port that the HTTP server listens on; 0 takes any free one.'),
+  HTTP_WORKERS: parsed('1', (raw) => {
+    const workers = raw === 'auto' ? availableParallelism() : Number(raw)
+    if (!Number.isInteger(workers) || workers < 1 || workers > 64)
+      throw new Error('must be a whole number from 1 to 64, or auto')
+    return workers
+  }).says(
+    'Processes that serve the port together, or `auto`: one for each core. They share its limits; each keeps DATABASE_POOL_SIZE connections of its own. A worker that dies is started again.',
+  ),
   HTTP_SOCKET: parsed('', (raw) => {
     if (raw === '') return undefined
     if (!raw.startsWith('/') || Buffer.byteLength(raw) > 107)

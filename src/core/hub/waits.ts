@@ -10,6 +10,10 @@ const waits = memory(() => ({
   /** When the last of an agent ended. */
   left: new Map<string, number>(),
   listeners: new Set<() => void>(),
+  /** In the other processes of this server, which have the limits in common. */
+  elsewhere: { all: 0, by: new Map<string, number>() },
+  /** Told of each change of the counts of this process. */
+  share: (_waiter: string | undefined) => {},
 }))
 
 /** An agent by which waits are counted, the same text as the `key` of its own caller. */
@@ -24,18 +28,55 @@ const agentPattern = /^agent:\d+$/
  */
 export function beginWait(hub: Hub, waiter: string | undefined): () => void {
   const counted = waits(hub)
-  const own = waiter === undefined ? 0 : (counted.by.get(waiter) ?? 0)
+  const { by, elsewhere } = counted
+  const own = waiter === undefined ? 0 : (by.get(waiter) ?? 0) + (elsewhere.by.get(waiter) ?? 0)
   if (waiter !== undefined) {
     needWaitRoom(hub)
     if (own >= hub.limits.waitsPerAgent) throw tooMany(`${own} calls of this agent wait already.`, 'WAITS_PER_AGENT')
   }
   counted.all++
-  const leave = waiter === undefined ? undefined : join(hub, counted.by, waiter)
+  const leave = waiter === undefined ? undefined : join(hub, by, waiter)
+  counted.share(waiter)
   return () => {
     counted.all--
     leave?.()
+    counted.share(waiter)
   }
 }
+
+/** How many wait in a process: all, and each of some waiters. */
+export interface WaitCounts {
+  readonly all: number
+  readonly by: readonly (readonly [waiter: string, count: number])[]
+}
+
+/**
+ * Shares the limits of waits with other processes: `tell` gets what has changed here, a moment later, and the returned function takes
+ * what has changed there. In that moment a limit may be passed by the few calls that come at once.
+ */
+export function shareWaits(hub: Hub, tell: (counts: WaitCounts) => void): (elsewhere: WaitCounts) => void {
+  const counted = waits(hub)
+  const changed = new Set<string>()
+  let due = false
+  counted.share = (waiter) => {
+    if (waiter !== undefined) changed.add(waiter)
+    if (due) return
+    due = true
+    hub.clock.after(shareMs, () => {
+      due = false
+      tell({ all: counted.all, by: [...changed].map((waiter) => [waiter, counted.by.get(waiter) ?? 0]) })
+      changed.clear()
+    })
+  }
+  return ({ all, by }) => {
+    counted.elsewhere.all = all
+    for (const [waiter, count] of by)
+      if (count > 0) counted.elsewhere.by.set(waiter, count)
+      else counted.elsewhere.by.delete(waiter)
+  }
+}
+
+const shareMs = 5
 
 /** A stream by which an agent is told of its mail, until the returned function is called. Sockets have limits of their own. */
 export const beginStream = (hub: Hub, agentId: number): (() => void) =>
@@ -83,7 +124,8 @@ export function onWaits(hub: Hub, fn: () => void): () => void {
 
 /** Throws where all agents together have as many waits as this process holds. */
 export function needWaitRoom(hub: Hub): void {
-  const { all } = waits(hub)
+  const { all: here, elsewhere } = waits(hub)
+  const all = here + elsewhere.all
   if (all >= hub.limits.waitsTotal) throw tooMany(`${all} calls wait on this server already.`, 'WAITS_TOTAL')
 }
 

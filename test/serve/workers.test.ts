@@ -1,0 +1,91 @@
+/** Several workers on one port: one node to its clients, which outlives the death of a worker. */
+import { readFile } from 'node:fs/promises'
+import { expect } from 'vitest'
+import { callTool, mailbox, shareParley, startParley, waitingCalls } from '../support/parley.ts'
+import { verifies } from '../support/verifies.ts'
+import { openSession } from '../support/wire.ts'
+
+const parley = shareParley({
+  args: ['--workers', '2'],
+  env: {
+    WAITS_PER_AGENT: '3',
+    HTTP_RATE_LIMIT_ENABLED: 'true',
+    HTTP_RATE_LIMIT_TOOLS_PER_MINUTE: '600',
+    HTTP_RATE_LIMIT_TOOLS_BURST: '600',
+  },
+})
+
+const figures = async () => (await fetch(`${parley().url}/metrics`)).text()
+const figure = async (name: string) => Number(new RegExp(`^${name} ([0-9.e+-]+)`, 'm').exec(await figures())?.[1])
+
+/** Without keep-alive each request is a connection of its own, which the other worker takes next. */
+const headers = { Connection: 'close' }
+
+/** The workers by their process, oldest first. */
+async function workers(): Promise<number[]> {
+  const { pid } = parley().child
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  return children.trim().split(/\s+/).map(Number)
+}
+
+verifies('serve.workers.one', 'a session, a wait and the figures are those of both', async () => {
+  expect(await figure('parley_workers')).toBe(2)
+  const endpoint = `${parley().url}/agents/ann/mcp`
+  const session = await openSession(endpoint)
+  for (let n = 0; n < 4; n++)
+    expect(
+      (await callTool(endpoint, 'check_mail', {}, { headers: { ...headers, 'Mcp-Session-Id': session } })).isError,
+    ).toBeFalsy()
+  const waiting = [1, 2].map((n) => mailbox(parley(), `waiter-${n}`, { headers }).check({ wait_seconds: 20 }))
+  await expect.poll(() => waitingCalls(parley())).toBe(2)
+  // Each by its own connection: both workers send, and both have somebody who waits.
+  for (const n of [1, 2]) await mailbox(parley(), 'ann', { headers }).send(`waiter-${n}`, `for ${n}`)
+  expect((await Promise.all(waiting)).map((mail) => mail?.content)).toEqual(['for 1', 'for 2'])
+  expect(await figure('parley_waiting')).toBe(0)
+})
+
+verifies('serve.workers.limits', 'waits and calls are counted in both as in one', async () => {
+  const waits = () => mailbox(parley(), 'crowd', { headers }).check({ wait_seconds: 20 })
+  const waiting: Promise<unknown>[] = []
+  for (let n = 1; n <= 3; n++) {
+    waiting.push(waits())
+    await expect.poll(() => waitingCalls(parley())).toBe(n)
+  }
+  for (let n = 0; n < 2; n++) await expect(waits()).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+  for (let n = 1; n <= 3; n++) await mailbox(parley(), 'ann', { headers }).send('crowd', `${n}`)
+  await Promise.all(waiting)
+})
+
+verifies(
+  ['serve.workers.again', 'serve.workers.one'],
+  'one is killed: nothing is lost, another takes its place',
+  async () => {
+    const before = await workers()
+    expect(before).toHaveLength(2)
+    for (let n = 0; n < 6; n++) await mailbox(parley(), 'ann', { headers }).send('bob', `before ${n}`)
+    const sends = 'parley_tool_calls_total{door="mailbox",tool="send_to_agent",outcome="ok"}'
+    const count = async () =>
+      Number(
+        (await figures())
+          .split('\n')
+          .find((line) => line.startsWith(sends))
+          ?.split(' ')[1],
+      )
+    const counted = await count()
+    process.kill(before[1] ?? 0, 'SIGKILL')
+    await expect.poll(() => figure('parley_worker_restarts_total')).toBe(1)
+    expect(await count()).toBeGreaterThanOrEqual(counted)
+    await expect.poll(async () => (await workers()).filter((pid) => !before.includes(pid)).length).toBe(1)
+    const contents: (string | undefined)[] = []
+    for (let n = 0; n < 6; n++) contents.push((await mailbox(parley(), 'bob', { headers }).check())?.content)
+    expect(contents).toEqual([0, 1, 2, 3, 4, 5].map((n) => `before ${n}`))
+  },
+)
+
+verifies('serve.workers.stop', 'both end with the first process, and those who wait are answered', async () => {
+  const own = await startParley({ args: ['--workers', '2'] })
+  const waiting = [1, 2].map((n) => mailbox(own, `waiter-${n}`, { headers }).check({ wait_seconds: 30 }))
+  await expect.poll(() => waitingCalls(own)).toBe(2)
+  expect(await own.end()).toBe(0)
+  expect(await Promise.all(waiting)).toEqual([null, null])
+})
