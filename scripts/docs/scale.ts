@@ -76,7 +76,7 @@ export function renderScale(nodes: Nodes): string {
         ['memory of a node', 'calls that wait', `${bytes(waiting)} each`],
         [
           'connections to PostgreSQL',
-          'nodes × (`DATABASE_POOL_SIZE` + 1, and 1 or 2 for the archive)',
+          'nodes and workers × (`DATABASE_POOL_SIZE` + 1, and 1 or 2 for the archive)',
           'some megabytes each there',
         ],
         ['wake-ups', 'sends × nodes: every node hears of every send, several in one notice', ''],
@@ -107,7 +107,7 @@ function walls({ database, log, disk }: Costs): string {
     '3. **One mailbox**: its row is one node’s at a time. A node commits up to 32 sends to it at once; the table above has its line.',
     '4. **One topic, or one thread with a name**: its messages are numbered without a gap, so each commits after the other: one wait for the disk each, some hundred to a thousand a second.',
     '5. **The archive** is written by one node at a time, in 1 ms a message: a thousand a second. `ARCHIVE_ENABLED=false` takes that wall away.',
-    '6. **Connections**: 20 nodes with 10 each need `max_connections` above 260. A pooler in between has not been tried: Parley uses named statements, time limits in the start of a connection, and LISTEN.',
+    '6. **Connections**: 20 nodes with 10 each need `max_connections` above 260. A pooler of transactions in between takes fewer (`DATABASE_POOLER=transaction`, [operations.md](operations.md)); its calls wait for an answer more often, since nothing is pipelined.',
     '7. **Wake-ups**: every node hears of every send. A node gathers its own for 2 ms under load, so N nodes make at most 500 N notices a second, each read by N. Where they come late, waits end later; nothing is lost by it.',
   ].join('\n')
 }
