@@ -6,7 +6,7 @@ export const toolSettings = {
     'Most seconds that a tool call waits for something to happen; a longer wait is shortened. Many clients give up after 60 s.',
   ),
   WAITS_PER_AGENT: number(1000, { min: 1, max: 1_000_000 }).says(
-    'Most calls of one agent that may wait at once in a process; the next one that would wait is refused with RATE_LIMITED.',
+    'Most calls, waiters and runs of one agent that may wait at once in a process; the next one that would wait is refused with RATE_LIMITED.',
   ),
   WAITS_TOTAL: number(20000, { min: 1, max: 1_000_000 }).says(
     'Most calls of all agents that may wait at once in a process; the next one that would wait is refused with RATE_LIMITED.',

@@ -20,6 +20,8 @@ interface Wait {
   door?: string | undefined
   /** Whose wait it is; left out for those that are never refused. `counted`: the caller has begun it with `beginWait`. */
   waiter?: string | undefined
+  /** It waits in the agent's place, which does not count as waiting itself. */
+  standsIn?: boolean
   counted?: boolean
 }
 
@@ -40,7 +42,17 @@ const awayMs = 500
  */
 export async function wait<T>(
   hub: Hub,
-  { channel, ms, limitMs = hub.limits.waitMs, competing = false, signals, door, waiter, counted = false }: Wait,
+  {
+    channel,
+    ms,
+    limitMs = hub.limits.waitMs,
+    competing = false,
+    signals,
+    door,
+    waiter,
+    standsIn = false,
+    counted = false,
+  }: Wait,
   ask: (uncommitted: boolean) => Promise<Answer<T>>,
 ): Promise<T | undefined> {
   const { wakes } = hub[inside]
@@ -94,7 +106,7 @@ export async function wait<T>(
       if (left <= 0) return undefined
       if (woken && trouble === undefined) continue
       // Counted once it sleeps: what is there at once is given in any case.
-      if (!counted) endWait ??= beginWait(hub, waiter)
+      if (!counted) endWait ??= beginWait(hub, waiter, { standsIn })
       if (door !== undefined && waiters === undefined) {
         waiters = hub.metrics.waiters.labels(door)
         waiters.inc(1)

@@ -6,6 +6,8 @@ import { memory, remember } from './memory.ts'
 const waits = memory(() => ({
   all: 0,
   by: new Map<string, number>(),
+  /** Waits in the place of an agent: of its client, or for a run. */
+  standIns: new Map<string, number>(),
   streams: new Map<string, number>(),
   /** When the last of an agent ended. */
   left: new Map<string, number>(),
@@ -24,24 +26,31 @@ const agentPattern = /^agent:\d+$/
 
 /**
  * Counts a wait until the returned function is called; throws where there are too many already. One without a waiter is of a
- * task, which was let in before: it counts, and is never refused.
+ * task, which was let in before: it counts, and is never refused. One that stands in for an agent shares its limit; the agent itself
+ * does not count as waiting then.
  */
-export function beginWait(hub: Hub, waiter: string | undefined): () => void {
+export function beginWait(hub: Hub, waiter: string | undefined, { standsIn = false } = {}): () => void {
   const counted = waits(hub)
-  const { by, elsewhere } = counted
-  const own = waiter === undefined ? 0 : (by.get(waiter) ?? 0) + (elsewhere.by.get(waiter) ?? 0)
+  const own = waiter === undefined ? 0 : hereOf(hub, waiter) + (counted.elsewhere.by.get(waiter) ?? 0)
   if (waiter !== undefined) {
     needWaitRoom(hub)
     if (own >= hub.limits.waitsPerAgent) throw tooMany(`${own} calls of this agent wait already.`, 'WAITS_PER_AGENT')
   }
   counted.all++
-  const leave = waiter === undefined ? undefined : join(hub, by, waiter)
+  const leave =
+    waiter === undefined ? undefined : standsIn ? add(counted.standIns, waiter) : join(hub, counted.by, waiter)
   counted.share(waiter)
   return () => {
     counted.all--
     leave?.()
     counted.share(waiter)
   }
+}
+
+/** The waits of an agent in this process, with those that stand in for it. */
+function hereOf(hub: Hub, waiter: string): number {
+  const { by, standIns } = waits(hub)
+  return (by.get(waiter) ?? 0) + (standIns.get(waiter) ?? 0)
 }
 
 /** How many wait in a process: all, and each of some waiters. */
@@ -64,7 +73,7 @@ export function shareWaits(hub: Hub, tell: (counts: WaitCounts) => void): (elsew
     due = true
     hub.clock.after(shareMs, () => {
       due = false
-      tell({ all: counted.all, by: [...changed].map((waiter) => [waiter, counted.by.get(waiter) ?? 0]) })
+      tell({ all: counted.all, by: [...changed].map((waiter) => [waiter, hereOf(hub, waiter)]) })
       changed.clear()
     })
   }
@@ -82,19 +91,26 @@ const shareMs = 5
 export const beginStream = (hub: Hub, agentId: number): (() => void) =>
   join(hub, waits(hub).streams, agentWaiter(agentId))
 
+/** Others are told when the first of an agent comes, and when the last has gone. */
 function join(hub: Hub, counts: Map<string, number>, waiter: string): () => void {
   const { listeners, left: ended } = waits(hub)
-  const before = counts.get(waiter) ?? 0
-  counts.set(waiter, before + 1)
-  if (before === 0) for (const tell of listeners) tell()
+  const leave = add(counts, waiter)
+  if (counts.get(waiter) === 1) for (const tell of listeners) tell()
+  return () => {
+    if (leave() > 0) return
+    remember(ended, waiter, hub.clock.monotonic())
+    for (const tell of listeners) tell()
+  }
+}
+
+/** One more, until the returned function is called, which answers how many are left. */
+function add(counts: Map<string, number>, waiter: string): () => number {
+  counts.set(waiter, (counts.get(waiter) ?? 0) + 1)
   return () => {
     const left = (counts.get(waiter) ?? 1) - 1
     if (left > 0) counts.set(waiter, left)
-    else {
-      counts.delete(waiter)
-      remember(ended, waiter, hub.clock.monotonic())
-      for (const tell of listeners) tell()
-    }
+    else counts.delete(waiter)
+    return left
   }
 }
 

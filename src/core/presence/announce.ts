@@ -126,7 +126,12 @@ export async function confirmAnnounced(hub: Hub, acting: Acting, session: string
   const agent = await findActor(hub, acting)
   if (isNewcomer(agent)) return
   const now = hub.clock.now()
-  const confirmed = await commit(hub, acting.caller, (tx) => updateConfirmed(tx, { agentId: agent.id, session, now }))
+  const confirmed = await commit(
+    hub,
+    acting.caller,
+    (tx) => updateConfirmed(tx, { agentId: agent.id, session, now }),
+    unflushed,
+  )
   for (const via of confirmed) countPushes(hub, via, 'confirmed', 1)
 }
 

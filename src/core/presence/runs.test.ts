@@ -9,6 +9,7 @@ import { listInbox } from '../mail/inbox.ts'
 import { takeInRun } from '../mail/run-mail.ts'
 import { take } from '../mail/take.ts'
 import { send } from '../messages/send.ts'
+import { awaitMail } from './announce.ts'
 import { reaching } from './reach.ts'
 import { borrowMail, endRun, type Run, renewRun, runLoanMs } from './runs.ts'
 
@@ -27,6 +28,25 @@ eachEngine('Runs', (open) => {
       all.push(one.mail.body)
     return all
   }
+
+  verifies('all.waits.limited', 'calls, waiters and runs of an agent together', async () => {
+    const hub = await openTestHub(await (await open()).connect(), { clock: new TestClock(), waitsPerAgent: 2 })
+    const ended = new AbortController()
+    const waits = { waitMs: 50_000, signals: [ended.signal] }
+    const waiter = (session: string) => awaitMail(hub, bob, { ...waits, via: 'claude', session, confirms: true })
+    await take(hub, bob, now)
+    const two = [waiter('window'), borrowMail(hub, bob, { ...waits, session: 'run' })]
+    await expect.poll(() => countWaiters(hub)).toBe(2)
+    const limited = { code: 'RATE_LIMITED' }
+    await expect(take(hub, bob, { ...now, ...waits })).rejects.toMatchObject(limited)
+    await expect(waiter('another')).rejects.toMatchObject(limited)
+    expect(await take(hub, bob, now)).toBeUndefined()
+    ended.abort()
+    await Promise.all(two)
+    const one = take(hub, bob, { ...now, ...waits, signals: [AbortSignal.timeout(50)] })
+    expect(await one).toBeUndefined()
+    await hub.close()
+  })
 
   verifies(
     ['run.mail.lent', 'run.mail.handed'],

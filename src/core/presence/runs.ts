@@ -53,11 +53,11 @@ export async function borrowMail(
   needWriting(acting.caller)
   const agent = await actAs(hub, { ...acting, unnoticed: true })
   const leave = addWaiter(hub, { agentId: agent.id, session, via: 'run', since: hub.clock.now(), displaced: () => {} })
-  const waiter = `${agentWaiter(agent.id)}:run`
+  const waiter = agentWaiter(agent.id)
   try {
     return await wait(
       hub,
-      { channel: mailChannel(agent.id), ms: waitMs, competing: true, signals, door, waiter },
+      { channel: mailChannel(agent.id), ms: waitMs, competing: true, signals, door, waiter, standsIn: true },
       async () => {
         if (signals.some((signal) => signal.aborted)) return {}
         await buryWorn(hub, agent, attemptsOf(hub))
