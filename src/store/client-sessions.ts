@@ -25,9 +25,13 @@ export const listOfSession = (db: Reader, client: string, session: string): Prom
   db.all(sql`
     SELECT ${columns} FROM client_sessions WHERE client = ${client} AND session = ${session} ORDER BY bound_at DESC`)
 
-/** Sessions that have changed since then. */
-export const listChangedSessions = (db: Reader, since: number): Promise<ClientSessionRow[]> =>
-  db.all(sql`SELECT ${columns} FROM client_sessions WHERE changed_at >= ${since}`)
+/** The sessions that have changed since then, the latest of them first. */
+export const listChangedSessions = (
+  db: Reader,
+  { since, limit }: { since: number; limit: number },
+): Promise<ClientSessionRow[]> =>
+  db.all(sql`
+    SELECT ${columns} FROM client_sessions WHERE changed_at >= ${since} ORDER BY changed_at DESC LIMIT ${limit}`)
 
 /** The sessions of some agents that have changed since then. */
 export const listSessionsOf = (db: Reader, agentIds: readonly number[], since: number): Promise<ClientSessionRow[]> =>

@@ -22,6 +22,7 @@ export const waking = [
   { id: 'waking.announce.exhausted', spec: 'DECISIONS all 9', says: 'Mail whose three announcements nobody confirmed is told once more, when a later turn begins.' },
   { id: 'waking.announce.unheard', spec: 'DECISIONS all 9', says: 'Where a client has hooks that nobody trusted, taking a pointer confirms it.' },
   { id: 'waking.binding.kept', spec: 'DESIGN Callers', says: 'A session stays bound to its agent after a restart and at every node, and to the last one it was.' },
+  { id: 'waking.sessions.bounded', spec: 'DESIGN One wait', says: 'A process keeps 10,000 sessions of clients in memory, 200 of an agent; an older one is read again when it comes back.' },
   { id: 'waking.binding.hook', spec: 'DESIGN Callers', says: 'The hook after registering binds a session to its agent; resumed, it is told its name.' },
   { id: 'waking.binding.codex', spec: 'DESIGN Callers', says: 'Calls of Codex bind its thread to the agent: hooks and waiters of that session name nobody.' },
   { id: 'waking.binding.folder', spec: 'DESIGN Callers', says: 'Without ?project= the folder of the client says it, where it has an agent of that name; else commons.' },

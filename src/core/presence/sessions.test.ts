@@ -14,7 +14,7 @@ import { announce, awaitMail, confirmAnnounced } from './announce.ts'
 import { bindSession, findHookAgent } from './binding.ts'
 import { addWaiter } from './presence.ts'
 import { reaching } from './reach.ts'
-import { heldUntil, keepSessions, noteStep } from './sessions.ts'
+import { agentsOfSession, heldUntil, hookedSessions, keepSessions, noteStep } from './sessions.ts'
 
 const bob = as('bob')
 const window = { client: 'claude', session: 'window' }
@@ -58,6 +58,20 @@ eachEngine('Sessions', (open) => {
     }
     for (const end of ends) await end()
     for (const hub of [here, there]) await hub.close()
+  })
+
+  verifies('waking.sessions.bounded', 'whoever names sessions without an end', async () => {
+    const hub = await openTestHub(await (await open()).connect(), { clock: new TestClock() })
+    const { id } = await make(hub, 'bob')
+    const end = keepSessions(hub)
+    await bindSession(hub, bob, window)
+    for (let n = 0; n < 300; n++) await noteStep(hub, bob, { client: 'claude', session: `${n}` }, 'turn')
+    const sessions = (await hookedSessions(hub, [id]))(id).map(({ session }) => session)
+    expect([sessions.length, sessions[0], sessions.at(-1)]).toEqual([200, '100', '299'])
+    expect(await agentsOfSession(hub, window)).toMatchObject([{ agent_id: id }])
+    expect((await hookedSessions(hub, [id]))(id)).toHaveLength(199)
+    await end()
+    await hub.close()
   })
 
   verifies('waking.push.bounded', 'and a session whose ends are not heard holds nothing', async () => {

@@ -47,6 +47,10 @@ const openMs = 3_600_000
 /** Of a session that comes back later nobody knows whose it is. */
 const keptMs = 30 * 86_400_000
 
+/** Sessions in memory, and of one agent: each send looks through them. Past these the one that was heard longest ago leaves; it is read again when it comes back. */
+const mostKept = 10_000
+const mostOfAgent = 200
+
 /** Clocks of two nodes differ by less. */
 const skewMs = 10_000
 
@@ -71,10 +75,21 @@ export function keepSession(hub: Hub, row: ClientSessionRow): boolean {
   const { byKey, byAgent, bySession } = kept(hub)
   const key = keyOf(row)
   if ((byKey.get(key)?.changed_at ?? 0) >= row.changed_at) return false
+  // The latest change stands last.
+  byKey.delete(key)
   byKey.set(key, row)
-  byAgent.set(row.agent_id, (byAgent.get(row.agent_id) ?? new Set()).add(key))
-  bySession.set(sessionOf(row), (bySession.get(sessionOf(row)) ?? new Set()).add(key))
+  const own = addLast(byAgent, row.agent_id, key)
+  addLast(bySession, sessionOf(row), key)
+  const [oldest = ''] = own.size > mostOfAgent ? own : byKey.size > mostKept ? byKey.keys() : []
+  drop(hub, oldest)
   return true
+}
+
+function addLast<Key>(index: Map<Key, Set<string>>, at: Key, key: string): Set<string> {
+  const own = index.get(at) ?? new Set()
+  own.delete(key)
+  index.set(at, own.add(key))
+  return own
 }
 
 /** The agents of a session, the last bound first. */
@@ -190,7 +205,8 @@ export function keepSessions(hub: Hub): () => Promise<void> {
   async function look(): Promise<Next> {
     const now = hub.clock.now()
     await write(hub)
-    for (const row of await listChangedSessions(reader(hub), since)) {
+    const changed = await listChangedSessions(reader(hub), { since, limit: mostKept })
+    for (const row of changed.reverse()) {
       const inTurn = own.byKey.get(keyOf(row))?.turn_at ?? null
       if (keepSession(hub, row) && inTurn !== null && row.turn_at === null) wakeHere(hub, mailChannel(row.agent_id))
     }
@@ -243,14 +259,17 @@ async function write(hub: Hub): Promise<void> {
 
 /** Sessions that were not heard for long leave the memory; the store still has them. */
 function forget(hub: Hub, before: number): void {
+  const { byKey, due } = kept(hub)
+  for (const [key, row] of byKey) if (row.changed_at < before && !due.has(key)) drop(hub, key)
+}
+
+function drop(hub: Hub, key: string): void {
   const { byKey, byAgent, bySession, due, written } = kept(hub)
-  for (const [key, row] of byKey) {
-    if (row.changed_at >= before || due.has(key)) continue
-    byKey.delete(key)
-    written.delete(key)
-    leave(byAgent, row.agent_id, key)
-    leave(bySession, sessionOf(row), key)
-  }
+  const row = byKey.get(key)
+  if (row === undefined) return
+  for (const known of [byKey, due, written]) known.delete(key)
+  leave(byAgent, row.agent_id, key)
+  leave(bySession, sessionOf(row), key)
 }
 
 function leave<Key>(index: Map<Key, Set<string>>, at: Key, key: string): void {
