@@ -37,6 +37,9 @@ const mostTries = 3
 /** A pointer names this many messages; those behind come with the next one. */
 const mostNamed = 50
 
+/** A turn waits for it, and the disk may take longer than all the rest. After a power cut mail is announced once more. */
+const unflushed = { repeatable: true }
+
 /** A way by which an agent is told. */
 export interface Route {
   /** The client, as `claude`. */
@@ -96,15 +99,20 @@ async function announceTo(hub: Hub, caller: Caller, agent: Agent, route: Route):
   const { via, session, confirms } = route
   const confirmed =
     confirms === 'unheard' ? !(await isHeard(hub, { agentId: agent.id, client: via, session })) : confirms
-  const { ids, rows } = await commit(hub, caller, async (tx) => {
-    const claimed = await claimAnnouncements(tx, { ...terms, via, session, confirmed, limit: mostNamed })
-    const rows = claimed.length === 0 ? [] : await listAnnounced(tx, claimed)
-    const ids = rows.map(({ delivery_id }) => delivery_id)
-    if (claimed.length === 0) return { ids, rows }
-    await updateOffered(tx, ids, now, via)
-    await deleteSettled(tx, agent.id)
-    return { ids, rows }
-  })
+  const { ids, rows } = await commit(
+    hub,
+    caller,
+    async (tx) => {
+      const claimed = await claimAnnouncements(tx, { ...terms, via, session, confirmed, limit: mostNamed })
+      const rows = claimed.length === 0 ? [] : await listAnnounced(tx, claimed)
+      const ids = rows.map(({ delivery_id }) => delivery_id)
+      if (claimed.length === 0) return { ids, rows }
+      await updateOffered(tx, ids, now, via)
+      await deleteSettled(tx, agent.id)
+      return { ids, rows }
+    },
+    unflushed,
+  )
   if (ids.length === 0) return undefined
   countPushes(hub, via, 'told', ids.length)
   return {
@@ -176,7 +184,8 @@ export async function awaitMail(
     ms: waitMs,
     signals: over,
     door,
-    waiter: `${agentWaiter(agent.id)}:waiter`,
+    waiter: agentWaiter(agent.id),
+    standsIn: true,
   }
   try {
     const found = await wait<Pointer>(hub, waiting, async () => {
