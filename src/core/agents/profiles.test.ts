@@ -13,7 +13,7 @@ import { ensureProject } from '../projects/projects.ts'
 import { actAs } from './acting.ts'
 import { activity } from './activity.ts'
 import { ensureAgent } from './agents.ts'
-import { countAgents, listAgents, pageAgents, whois } from './profiles.ts'
+import { countAgents, listAgents, listAllAgents, pageAgents, whois } from './profiles.ts'
 
 const project = '/srv/code/backend'
 const names = ({ agents }: { agents: readonly { name: string }[] }) => agents.map(({ name }) => name)
@@ -39,6 +39,10 @@ eachEngine('Profiles', (open) => {
     expect(names(await listAgents(hub, local, project, { limit: 2 }))).toEqual(['ann', 'cy'])
     expect(names(await listAgents(hub, local, project, { limit: 10, activeWithinMs: 1000 }))).toEqual(['ann'])
     expect(names(await pageAgents(hub, local, project, { limit: 10, activeWithinMs: 1000 }))).toEqual(['ann'])
+    for (const asked of [{}, { project }]) {
+      expect(names(await listAllAgents(hub, local, { ...asked, limit: 2 }))).toEqual(['ann', 'cy'])
+      expect(names(await listAllAgents(hub, local, { ...asked, limit: 2, activeWithinMs: 1000 }))).toEqual(['ann'])
+    }
     await actAs(hub, as('bob', project))
     expect(names(await pageAgents(hub, local, project, { limit: 10, activeWithinMs: 1000 }))).toEqual(['ann', 'bob'])
     for (const activeWithinMs of [0.5, 1e300])

@@ -116,11 +116,21 @@ export async function listAllAgents(
   { project: slugOrKey, activeWithinMs, limit }: Listing & { readonly project?: string | undefined },
 ): Promise<{ agents: Profile[]; more: boolean }> {
   const projectId = slugOrKey === undefined ? homeOf(caller) : (await needProject(hub, caller, slugOrKey)).id
-  const query = { projectId, since: sinceOf(hub, activeWithinMs), limit: limit + 1 }
+  const since = sinceOf(hub, activeWithinMs)
+  const unwritten = activity(hub).unwritten()
+  const recent = { projectId, ids: [...unwritten.keys()], since: 0, limit: unwritten.size }
+  const rows = [
+    ...(await listEverywhere(reader(hub), { projectId, since, limit: limit + 1 })),
+    ...(unwritten.size === 0 ? [] : await listEverywhere(reader(hub), recent)),
+  ]
+  const latest = [...new Map(rows.map((row) => [row.id, later(row, unwritten)])).values()].filter(
+    ({ active_at }) => active_at >= since,
+  )
+  latest.sort((a, b) => b.active_at - a.active_at || b.id - a.id)
   const agents: Profile[] = []
-  for (const row of await listEverywhere(reader(hub), query))
+  for (const row of latest.slice(0, limit))
     agents.push(toProfile(hub, { slug: await slugOfProject(hub, row.project_id) }, row))
-  return { agents: agents.slice(0, limit), more: agents.length > limit }
+  return { agents, more: latest.length > limit }
 }
 
 /** The same by name, a page at a time: `next` is the name after which the next page begins, if there is one. */

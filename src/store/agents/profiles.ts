@@ -123,12 +123,12 @@ export function listNamesAnywhere(db: Reader, limit: number): Promise<{ name: st
 /** Agents of all projects, or of one, that were active since then, the latest first; people are left out. */
 export function listEverywhere(
   db: Reader,
-  { projectId, since, limit }: { projectId: number | undefined; since: number; limit: number },
+  { projectId, since, ids, limit }: { projectId: number | undefined; since: number; ids?: number[]; limit: number },
 ): Promise<ProfileRow[]> {
   return db.all<ProfileRow>(sql`
     SELECT ${columns} FROM agents
     WHERE project_id IN (SELECT p.id FROM projects p ${projectId === undefined ? empty : sql`WHERE p.id = ${projectId}`})
-      AND active_at >= ${since} AND name_key <> 'humanoverseer'
+      ${ids === undefined ? empty : sql`AND id IN ${listed(db, ids)}`} AND active_at >= ${since} AND name_key <> 'humanoverseer'
     ORDER BY active_at DESC, id DESC LIMIT ${limit}`)
 }
 

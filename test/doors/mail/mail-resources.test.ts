@@ -35,6 +35,7 @@ describe('Resources', () => {
     for (let before = ''; ; ) {
       const page: Page = await desk.resource('inbox/BlueLake', `&limit=2${before}`)
       subjects.push(...page.messages.map(({ subject }) => subject))
+      expect(page.note?.includes(`before=${page.next_before}`) ?? false).toBe(page.has_more)
       if (page.next_before === undefined) break
       before = `&before=${page.next_before}`
     }

@@ -76,10 +76,13 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     }
   }
 
-  /** The next page, of older messages, begins below the last one. */
-  const older = ({ messages, more }: MailPage) => more && { next_before: messages.at(-1)?.id }
-  /** The next page, of newer messages, begins above the first one. */
-  const newer = ({ messages, more }: MailPage) => more && { next_after: messages[0]?.id }
+  /** The next page, of older messages, begins below the last one; of newer ones above the first. In words too, beside those that there are already. */
+  function onwards({ messages, more }: MailPage, way: 'before' | 'after', { note: besides }: { note?: string } = {}) {
+    const id = (way === 'before' ? messages.at(-1) : messages[0])?.id
+    const says = `There are ${way === 'before' ? 'older' : 'newer'} messages: read this resource with ${way}=${id}.`
+    const notes = [more ? says : undefined, besides].filter((note) => note !== undefined)
+    return { ...(more && { [`next_${way}`]: id }), ...(notes.length > 0 && { note: notes.join(' ') }) }
+  }
 
   const inbox = defineResource({
     uri: 'resource://inbox/{agent}{?project,since_ts,after,urgent_only,include_bodies,limit,before}',
@@ -92,11 +95,11 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
       const part: InboxPart = params.urgent_only ? 'urgent' : 'all'
       const asked = { part, after: params.after, ...wish(params) }
       const found = await listInbox(hub, as, asked)
-      return {
-        ...page(found, toReceived),
-        ...(readsOn(asked) ? newer(found) : older(found)),
-        ...omittedNote(found.messages, 'Read one with after one below its id, limit=1 and include_bodies=true.'),
-      }
+      const omitted = omittedNote(
+        found.messages,
+        'Read one with after one below its id, limit=1 and include_bodies=true.',
+      )
+      return { ...page(found, toReceived), ...onwards(found, readsOn(asked) ? 'after' : 'before', omitted) }
     },
   })
 
@@ -110,7 +113,7 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     const found = await listInbox(hub, as, { limit: params.limit, before: params.before })
     const commits = await commitOf(as, found.messages)
     const shape = (one: Received) => ({ ...toReceived(one), commit: commits.get(one.id) ?? null })
-    return { ...page(found, shape), ...older(found) }
+    return { ...page(found, shape), ...onwards(found, 'before') }
   }
 
   const mailbox = defineResource({
@@ -144,7 +147,7 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     async read(params, context) {
       const { as, slug, page } = await open(context, params)
       const found = await listOutbox(hub, as, wish(params))
-      return { ...page(found, toSent), ...older(found), ...omittedNote(found.messages, messageWay(slug)) }
+      return { ...page(found, toSent), ...onwards(found, 'before', omittedNote(found.messages, messageWay(slug))) }
     },
   })
 
@@ -209,7 +212,7 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
       async read(params, context) {
         const { as, page } = await open(context, params)
         const found = await listInbox(hub, as, { part, limit: params.limit, before: params.before })
-        return { ...page(found, toReceived), ...older(found) }
+        return { ...page(found, toReceived), ...onwards(found, 'before') }
       },
     })
 
