@@ -5,8 +5,14 @@ import { HubError } from '../base/errors.ts'
 import { serverName } from '../client-settings/client.ts'
 import { isInPlace } from '../client-settings/edits.ts'
 import { readSettingsFile } from '../client-settings/files.ts'
-import { clientOfOwner, type InitRecord, readRecord, scopeOfOwner } from '../client-settings/record.ts'
-import { type Format, LeaveAlone, type Placed } from '../client-settings/shapes.ts'
+import {
+  clientOfOwner,
+  type InitRecord,
+  type RecordedEdit,
+  readRecord,
+  scopeOfOwner,
+} from '../client-settings/record.ts'
+import { type Edit, type Format, LeaveAlone, type Placed } from '../client-settings/shapes.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -26,12 +32,21 @@ export function initRecord(env: Environment): InitRecord {
 /** The clients whose settings have Parley in them now, each with where. */
 export function clientsSetUp(env: Environment): { readonly client: string; readonly scope: string }[] {
   const found = new Map<string, { client: string; scope: string }>()
-  for (const [path, { format, edits }] of Object.entries(initRecord(env)))
-    for (const one of edits.filter(({ edit }) => edit.kind === 'entry' && edit.path.at(-1) === serverName))
-      if (isThere(path, format, one))
-        for (const owner of one.owners) found.set(owner, { client: clientOfOwner(owner), scope: scopeOfOwner(owner) })
+  for (const { edit, owners } of editsThere(env))
+    if (isServer(edit))
+      for (const owner of owners) found.set(owner, { client: clientOfOwner(owner), scope: scopeOfOwner(owner) })
   return [...found.values()]
 }
+
+export const isServer = (edit: Edit): boolean => edit.kind === 'entry' && edit.path.at(-1) === serverName
+export const isHook = (edit: Edit): boolean =>
+  edit.kind === 'block' ? edit.name === 'plugin' : edit.kind === 'item' && edit.path[0] === 'hooks'
+
+/** The servers and hooks of init that still stand in their files. */
+export const editsThere = (env: Environment): RecordedEdit[] =>
+  Object.entries(initRecord(env)).flatMap(([path, { format, edits }]) =>
+    edits.filter((one) => (isServer(one.edit) || isHook(one.edit)) && isThere(path, format, one)),
+  )
 
 function isThere(path: string, format: Format, placed: Placed): boolean {
   try {

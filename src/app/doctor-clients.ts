@@ -1,25 +1,46 @@
-/** `parley doctor` about clients: a line for each whose sessions the store knows. */
-import type { Reader } from '../db/port.ts'
+/** `parley doctor` about clients: a line for each that is installed here, that init has set up, or whose sessions the store knows. */
 import type { Finding } from '../doors/cli/operating/doctor.ts'
 import { count } from '../doors/cli/terminal/phrases.ts'
 import { ago } from '../doors/words/times.ts'
-import { type ClientRow, listClients } from '../store/client-sessions.ts'
+import type { ClientRow } from '../store/client-sessions.ts'
+import type { ClientHere } from './clients-here.ts'
 import { ok, warning } from './findings.ts'
 
 /** Clients whose hooks do nothing until a person trusts them. */
 const untrusted = ['codex']
 
-export const clientFindings = async (reader: Reader, now: number): Promise<Finding[]> =>
-  (await listClients(reader, now)).map((row) => clientFinding(row, now))
+/** `here`: the clients of this user, by the names that init and the hooks give them. */
+export function clientFindings(
+  rows: readonly ClientRow[],
+  { here, now }: { readonly here: ReadonlyMap<string, ClientHere>; readonly now: number },
+): Finding[] {
+  const known = new Map(rows.map((row) => [row.client, row]))
+  return [...new Set([...here.keys(), ...known.keys()])].sort().map((client) => {
+    const row = known.get(client)
+    const parts = [...hereWords(here.get(client)), ...(row === undefined ? [] : knownWords(row, now))]
+    const says = `${client}: ${parts.join(', ')}`
+    if (row === undefined || row.heard_at !== null || !untrusted.includes(client)) return ok('client', says)
+    return warning(
+      'client',
+      `${says}. It calls Parley, and none of its hooks was heard.`,
+      'Start its window and choose "Trust all and continue"; `parley init` writes the hooks.',
+    )
+  })
+}
 
-function clientFinding({ client, sessions, heard_at, waiters }: ClientRow, now: number): Finding {
-  const standing = Number(waiters) === 0 ? 'no waiter now' : `${count(Number(waiters), 'waiter')} now`
-  const known = `${client}: ${count(Number(sessions), 'session')}, ${standing}`
-  if (heard_at !== null) return ok('client', `${known}, hooks last heard ${ago(heard_at, now)}`)
-  if (!untrusted.includes(client)) return ok('client', `${known}, no hook heard`)
-  return warning(
-    'client',
-    `${known}. It calls Parley, and none of its hooks was heard.`,
-    'Start its window and choose "Trust all and continue"; `parley init` writes the hooks.',
-  )
+function hereWords(client: ClientHere | undefined): string[] {
+  if (client === undefined) return []
+  const { installed, server, hooks } = client
+  return [
+    installed ? 'installed' : 'not found on this machine',
+    ...(server ? ['set up', hooks ? 'hooks in place' : 'no hooks'] : ['not set up']),
+  ]
+}
+
+function knownWords({ sessions, heard_at, waiters }: ClientRow, now: number): string[] {
+  return [
+    count(Number(sessions), 'session'),
+    Number(waiters) === 0 ? 'no waiter now' : `${count(Number(waiters), 'waiter')} now`,
+    ...(heard_at !== null ? [`hooks last heard ${ago(heard_at, now)}`] : []),
+  ]
 }

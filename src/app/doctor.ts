@@ -19,17 +19,26 @@ import type { Finding } from '../doors/cli/operating/doctor.ts'
 import type { Config } from '../settings/all.ts'
 import { secretFault } from '../settings/kinds.ts'
 import { ConfigError, type Settings } from '../settings/read.ts'
+import { type ClientRow, listClients } from '../store/client-sessions.ts'
 import { archiveFolder } from './archive-place.ts'
+import type { ClientHere } from './clients-here.ts'
 import { databaseFiles, databaseUrl, databaseWays, storageName } from './database-place.ts'
 import { clientFindings } from './doctor-clients.ts'
 import { type Check, fault, ok, warning } from './findings.ts'
 import { ChangesMissing, lossAt } from './loss.ts'
 import { port } from './port-check.ts'
 
+/** What else is looked at. */
+interface Also {
+  readonly checks?: readonly ((config: Config) => Check)[]
+  /** The clients of the user who asks. */
+  readonly clients?: () => ReadonlyMap<string, ClientHere>
+}
+
 /** Each finding as it is made. Without settings there is nothing to look at but the runtime and git. */
 export async function* examine(
   readSettings: () => Settings,
-  more: readonly ((config: Config) => Check)[] = [],
+  { checks = [], clients = () => new Map() }: Also = {},
 ): AsyncGenerator<Finding> {
   yield* runtime()
   yield* git()
@@ -49,7 +58,12 @@ export async function* examine(
   if (settings.warnings.length === 0) yield ok('settings', 'all of them can be used')
   const { config, sources } = settings
   const storage = storageOf(sources)
-  for (const check of [storage, modes, room, key, database, archive, port, ...more]) {
+  const known: ClientRow[] = []
+  const database = (config: Config) => databaseOf(config, known)
+  function* client(): Check {
+    yield* clientFindings(known, { here: clients(), now: systemClock.now() })
+  }
+  for (const check of [storage, modes, room, key, database, archive, port, client, ...checks]) {
     try {
       yield* check(config)
     } catch (error) {
@@ -148,7 +162,14 @@ function* key({ SECRET_KEY, STORAGE_ROOT }: Config): Check {
     )
 }
 
-async function* database(config: Config): Check {
+/** Notes the clients that the store knows. */
+async function* databaseOf(config: Config, clients: ClientRow[]): Check {
+  const inside = async (reader: Reader): Promise<Finding[]> => {
+    const findings = await schema(reader)
+    if (!['current', 'ahead'].includes(await schemaState(reader, migrations))) return findings
+    clients.push(...(await listClients(reader, systemClock.now())))
+    return [...findings, ...(await times(reader))]
+  }
   const place = parseDatabaseUrl(databaseUrl(config))
   const name = storageName(config)
   if (place.dialect === 'sqlite') {
@@ -187,12 +208,6 @@ async function* database(config: Config): Check {
   } finally {
     await db.close()
   }
-}
-
-async function inside(reader: Reader): Promise<Finding[]> {
-  const findings = await schema(reader)
-  if (!['current', 'ahead'].includes(await schemaState(reader, migrations))) return findings
-  return [...findings, ...(await times(reader)), ...(await clientFindings(reader, systemClock.now()))]
 }
 
 async function schema(reader: Reader): Promise<Finding[]> {

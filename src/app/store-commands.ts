@@ -88,12 +88,16 @@ export const storeCommands: readonly PeoplesCommand[] = [
       const { examine } = await import('./doctor.ts')
       const { endpoints } = await import('./doctor-endpoints.ts')
       const { guardOf } = await import('./doctor-guard.ts')
+      const { clientsHere } = await import('./clients-here.ts')
       return doctorCommand(
         ({ endpoints: doors = false, guard: repository }) =>
-          examine(settings, [
-            ...(doors ? [() => endpoints(config(), around.env)] : []),
-            ...(repository === undefined ? [] : [() => guardOf(config(), repository, around.env)]),
-          ]),
+          examine(settings, {
+            checks: [
+              ...(doors ? [() => endpoints(config(), around.env)] : []),
+              ...(repository === undefined ? [] : [() => guardOf(config(), repository, around.env)]),
+            ],
+            clients: () => clientsHere(around.env),
+          }),
         screen,
       )
     },

@@ -63,7 +63,9 @@ eachEngine('A sound installation', (open) => {
     const { wrong, sound, findings } = await doctor(storage, env)
     expect({ wrong, sound }).toEqual({ wrong: [], sound: true })
     const checks = ['runtime', 'git', 'settings', 'storage', 'modes', 'room', 'key', 'database', 'migrations', 'clock']
-    expect(new Set(findings.map(({ check }) => check))).toEqual(new Set([...checks, 'archive', 'port']))
+    // Which clients are installed is this machine's.
+    const seen = findings.map(({ check }) => check).filter((check) => check !== 'client')
+    expect(new Set(seen)).toEqual(new Set([...checks, 'archive', 'port']))
   })
 })
 
@@ -92,20 +94,33 @@ verifies('cli.doctor.clients', 'and a warning where nobody trusted its hooks', a
       body: JSON.stringify({ session_id }),
     })
   for (const session of ['one', 'two']) await hook('claude', session)
+  await mkdir(join(storage, 'bin'))
+  await writeFile(join(storage, 'bin', 'claude'), '')
+  const env = { HTTP_PORT: String(server.port), PATH: `${join(storage, 'bin')}:${process.env.PATH}` }
   const clients = async () =>
-    (await doctor(storage, { HTTP_PORT: String(server.port) })).findings.filter(({ check }) => check === 'client')
+    (await doctor(storage, env)).findings.filter(({ says }) => /^(claude|codex): .*session/.test(says))
   await expect.poll(clients, { timeout: 10_000 }).toEqual([
-    { check: 'client', status: 'ok', says: 'claude: 2 sessions, no waiter now, hooks last heard just now' },
+    { check: 'client', status: 'ok', says: 'claude: installed, not set up, 2 sessions, no waiter now, hooks last heard just now' },
     {
       check: 'client',
       status: 'warning',
-      says: 'codex: 1 session, no waiter now. It calls Parley, and none of its hooks was heard.',
+      says: expect.stringMatching(/1 session, no waiter now\. It calls Parley, and none of its hooks was heard\.$/),
       advice: expect.stringContaining('Trust all'),
     },
   ])
   await hook('codex', 'thread')
   await server.stop()
   expect((await clients()).map(({ status }) => status)).toEqual(['ok', 'ok'])
+  const init = (...more: string[]) =>
+    parleyCommand({ storage }, ['init', 'claude', '--user', '--yes', ...more], { cwd: storage })
+  for (const [more, words] of [
+    [['--no-hooks'], 'set up, no hooks'],
+    [[], 'set up, hooks in place'],
+    [['--uninstall'], 'not set up'],
+  ] as const) {
+    await init(...more)
+    expect((await clients())[0]?.says).toContain(`claude: installed, ${words}, 2 sessions`)
+  }
 })
 
 const planted: Record<
