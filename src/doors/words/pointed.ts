@@ -18,6 +18,15 @@ export const toPointed = (messages: Pointer['messages']) =>
     created: iso(createdAt),
   }))
 
+const mostThreads = 5
+
+/** The threads of messages, each once, as a part of a sentence. */
+export function threadsOf(messages: readonly { readonly thread?: string | undefined }[]): string {
+  const threads = [...new Set(messages.flatMap(({ thread }) => thread ?? []))].slice(0, mostThreads)
+  if (threads.length === 0) return ''
+  return `, in the thread${threads.length === 1 ? '' : 's'} ${threads.join(', ')}`
+}
+
 /** How many there are, and from whom: each sender once, with the ids. */
 export function countedFrom(messages: readonly { readonly id: number; readonly from: string }[]) {
   const senders = [...Map.groupBy(messages, ({ from }) => from)].map(

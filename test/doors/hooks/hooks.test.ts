@@ -94,7 +94,9 @@ eachPost('Hooks', (parley) => {
     expect(pointer).toMatchObject({ unread: 2, messages: [{ from: 'GreenCastle' }, { thread: 'TKT-1' }] })
     expect(pointer.messages[0]).not.toHaveProperty('thread')
     expect(JSON.stringify(pointer)).not.toMatch(/Ignore|touch|system>/)
-    expect(pointer.text).toMatch(/^[\w\s[\]#(),.]+$/)
+    expect(pointer.text).toContain('from GreenCastle (#')
+    expect(pointer.text).toContain('), in the thread TKT-1.')
+    expect(pointer.text).toMatch(/^[\w\s[\]#(),.-]+$/)
   })
 
   verifies('waking.hooks.unknown', 'and breaks nothing', async () => {
