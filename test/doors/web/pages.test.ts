@@ -1,9 +1,10 @@
 /** Every page as HTML and as data, on both engines, from a hub with a few days of work in it. */
 import { expect } from 'vitest'
+import { send } from '../../../src/core/messages/send.ts'
 import { TestClock } from '../../support/clock.ts'
 import { eachEngine, type OpenDatabase } from '../../support/engines.ts'
 import { seedHostile } from '../../support/hostile.ts'
-import { openTestHub } from '../../support/hub.ts'
+import { as, openTestHub } from '../../support/hub.ts'
 import { serveHere } from '../../support/parley.ts'
 import { seedHub, seedSealed } from '../../support/seeded.ts'
 import { verifies } from '../../support/verifies.ts'
@@ -50,6 +51,20 @@ async function slugOf(ann: Visitor, name: string): Promise<string> {
 const seeded = (hub: Hub, clock: TestClock) => seedHub(hub, clock, Date.now()).then(() => seedSealed(hub))
 
 eachEngine('The pages', (open) => {
+  verifies('web.message.reach', 'in words and as data', async () => {
+    let last = 0
+    const seed = async (hub: Hub) => {
+      for (const body of ['one', 'two'])
+        last = (await send(hub, as('ann', '/srv/late'), { to: [{ name: 'bob' }], body })).messageId
+    }
+    await serving(open, seed, async (ann) => {
+      const path = `/mail/${await slugOf(ann, 'late')}/message/${last}`
+      const reach = 'has never been here; 1 unread before yours'
+      expect((await ann.get(path)).text).toContain(reach)
+      expect(await ann.data(path)).toMatchObject({ recipients: [{ name: 'bob', reach }] })
+    })
+  })
+
   verifies(['web.pages.json', 'web.headers.csp', 'web.text.export'], 'are there as HTML and as data', async () => {
     await serving(open, seeded, async (ann) => {
       const slug = await slugOf(ann, 'backend')

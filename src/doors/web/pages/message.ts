@@ -6,6 +6,8 @@ import { ownWords } from '../../../base/preamble.ts'
 import { echo } from '../../../base/text.ts'
 import { markSeen } from '../../../core/pages/marks.ts'
 import { type RecipientState, type ShownMessage, showMessage } from '../../../core/pages/message.ts'
+import type { Who } from '../../../core/pages/page-message.ts'
+import { traceMessage } from '../../../core/pages/trace.ts'
 import { type Html, html } from '../html.ts'
 import { proof } from '../layout.ts'
 import { definePage, part } from '../page.ts'
@@ -27,13 +29,17 @@ export const page = definePage({
     if (!/^\d{1,15}$/.test(id)) throw new HubError('MESSAGE_NOT_FOUND', `There is no message ${echo(id)}.`)
     const message = await showMessage(hub, caller, project, Number(id))
     await markSeen(hub, caller, marks, [message])
-    return message
+    // Late is told from lost: whether it gets through to those who have not read it, and how many messages are before it.
+    const { deliveries } = await traceMessage(hub, caller, message.id)
+    const reachOf = ({ name, project }: Who) =>
+      deliveries.find((one) => one.name === name && one.project === project)?.reach?.text
+    return { ...message, states: message.states.map((state) => ({ ...state, reach: reachOf(state) })) }
   },
   json: ({ data }) => ({
     ...toMessage(data),
     body_md: data.body ?? '',
     bcc: data.bcc.map(addressIn(data.project)),
-    recipients: data.states.map(toRecipient),
+    recipients: data.states.map((state) => ({ ...toRecipient(state), ...(state.reach && { reach: state.reach }) })),
     thread: data.around.map(toMessage),
   }),
   text: ({ data }) => messageText(data),
@@ -84,7 +90,16 @@ const looks = {
   dropped: 'note',
 } as const
 
-function recipientList(visit: Visit, project: string, { id, states, topic }: ShownMessage): Html {
+/** With how it is reached, while it has not read the message. */
+interface Recipient extends RecipientState {
+  readonly reach: string | undefined
+}
+
+interface WithRecipients extends Pick<ShownMessage, 'id' | 'topic'> {
+  readonly states: readonly Recipient[]
+}
+
+function recipientList(visit: Visit, project: string, { id, states, topic }: WithRecipients): Html {
   if (states.length === 0)
     return html`<p class="soft">${topic === undefined ? 'No recipients.' : `Said in the topic ${topic}.`}</p>`
   return html`<dl class="recipients">${kinds.map(([kind, label]) => {
@@ -100,9 +115,9 @@ function recipientList(visit: Visit, project: string, { id, states, topic }: Sho
 const markRead = ({ csrf, path }: Visit, { name, project }: RecipientState, id: number): Html =>
   html`<form method="post" action="${at(project, 'inbox', name)}">${proof(csrf)}<input type="hidden" name="next" value="${path}"><button class="quiet" data-read name="read" value="${id}">Mark as read</button></form>`
 
-function recipient(visit: Visit, project: string, party: RecipientState, id: number): Html {
-  const { state, readAt, ackedAt } = party
+function recipient(visit: Visit, project: string, party: Recipient, id: number): Html {
+  const { state, readAt, ackedAt, reach } = party
   const time = ackedAt ?? readAt
   const since = time !== undefined && longTime(visit, time)
-  return html`<li>${disc(visit, party)}${agentLink(party, project)}${visit.steers && isReserved(party.name) && readAt === undefined && markRead(visit, party, id)}<span class="state ${looks[state]}">${state}${since && (state === 'overdue' ? html`, read ${since}` : html` ${since}`)}</span></li>`
+  return html`<li>${disc(visit, party)}${agentLink(party, project)}${visit.steers && isReserved(party.name) && readAt === undefined && markRead(visit, party, id)}<span class="state ${looks[state]}">${state}${since && (state === 'overdue' ? html`, read ${since}` : html` ${since}`)}</span>${reach !== undefined && html`<span class="soft">${reach}</span>`}</li>`
 }
