@@ -100,7 +100,11 @@ verifies('cli.doctor.clients', 'and a warning where nobody trusted its hooks', a
   const clients = async () =>
     (await doctor(storage, env)).findings.filter(({ says }) => /^(claude|codex): .*session/.test(says))
   await expect.poll(clients, { timeout: 10_000 }).toEqual([
-    { check: 'client', status: 'ok', says: 'claude: installed, not set up, 2 sessions, no waiter now, hooks last heard just now' },
+    {
+      check: 'client',
+      status: 'ok',
+      says: 'claude: installed, not set up, 2 sessions, no waiter now, hooks last heard just now',
+    },
     {
       check: 'client',
       status: 'warning',

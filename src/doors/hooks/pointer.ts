@@ -14,11 +14,7 @@ export function toPointer(name: string, { unread, messages }: Pointer) {
   return { unread, messages: shown, text: pointerText(name, unread, shown) }
 }
 
-function pointerText(
-  name: string,
-  unread: number,
-  messages: ReturnType<typeof toPointed>,
-): string {
+function pointerText(name: string, unread: number, messages: ReturnType<typeof toPointed>): string {
   const { count, senders } = countedFrom(messages)
   const pressing = messages.some(({ importance }) => importance === 'high' || importance === 'urgent')
   return [
