@@ -1,6 +1,6 @@
 /**
  * `npm run clients`: MCP clients that others made call a tool and read a resource at every door, over HTTP and stdio.
- * `npm run clients -- --wake [--quick] [claude codex …]`: coding agents in tmux, set up by `parley init`, are woken by mail.
+ * `npm run clients -- --wake [--quick] [--keep] [claude codex …]`: coding agents in tmux, set up by `parley init`, are woken by mail.
  * `npm run clients -- --record [claude codex gemini]`: the payloads of their hooks become the fixtures of the tests.
  */
 import { Skipped } from '../bench/peers/python.ts'
@@ -16,7 +16,7 @@ const say = (text: string) => void process.stdout.write(`${text}\n`)
 const has = (option: string) => process.argv.includes(option)
 if (has('--wake') || has('--record')) {
   const only = process.argv.slice(2).filter((word) => !word.startsWith('-'))
-  await wakeClients({ only, records: has('--record'), quick: has('--quick') }, say)
+  await wakeClients({ only, records: has('--record'), quick: has('--quick'), keeps: has('--keep') }, say)
   process.exit()
 }
 

@@ -19,6 +19,7 @@ import { mailboxDoor, mailboxPath } from '../src/doors/mailbox/door.ts'
 import { type MailboxClient, mailboxClientDoor } from '../src/doors/mailbox-client/door.ts'
 import { subjects } from '../src/settings/all.ts'
 import { requirements } from '../test/requirements.ts'
+import type { Wakes } from './clients/wake/results.ts'
 import { renderAccess } from './docs/access.ts'
 import { type Results, renderBench, renderBenchmarks } from './docs/bench.ts'
 import { renderAgentsPage, renderClients, renderReadmeClients } from './docs/clients.ts'
@@ -27,6 +28,7 @@ import { renderRequirements } from './docs/requirements.ts'
 import { renderScale } from './docs/scale.ts'
 import { renderEnvExample, renderSettings } from './docs/settings.ts'
 import { renderTools } from './docs/tools.ts'
+import { renderReadmeWakes, renderWaking } from './docs/wakes.ts'
 import { observabilityFiles } from './observability/files.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -40,6 +42,7 @@ const kept = <T>(path: string): Promise<T | undefined> =>
   )
 
 const results = JSON.parse(await read('bench/results.json')) as Results
+const wakes = JSON.parse(await read('bench/wakes.json')) as Wakes
 
 // A table only needs its hub when a tool runs.
 const noHub = {} as Hub
@@ -66,8 +69,9 @@ const pages: Readonly<Record<string, string>> = {
     peers: await kept<Peers>('bench/peers.json'),
   }),
   'docs/scale.md': renderScale(JSON.parse(await read('bench/nodes.json')) as Nodes),
-  'README.md': renderReadmeClients(renderBench(await read('README.md'), results)),
+  'README.md': renderReadmeWakes(renderReadmeClients(renderBench(await read('README.md'), results)), wakes),
   'docs/clients.md': renderClients(await read('docs/clients.md')),
+  'docs/waking.md': renderWaking(await read('docs/waking.md'), wakes),
   'docs/agents-md.md': renderAgentsPage(await read('docs/agents-md.md')),
   ...observabilityFiles(),
 }

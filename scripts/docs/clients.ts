@@ -4,19 +4,10 @@ import { type Client, serverName } from '../../src/client-settings/client.ts'
 import { clientNames, clientOf } from '../../src/client-settings/clients.ts'
 import { httpServer } from '../../src/client-settings/setup.ts'
 import type { Json } from '../../src/client-settings/shapes.ts'
-import { code, table } from './markdown.ts'
+import { between, code, table } from './markdown.ts'
 
 const url = 'http://127.0.0.1:8765/mcp'
 const places = { home: '~', folder: '.', env: {}, platform: 'linux' }
-
-/** Puts a text between `<!-- name -->` and `<!-- /name -->`. */
-function between(page: string, { name, file, text }: { name: string; file: string; text: string }): string {
-  const [open, close] = [`<!-- ${name} -->`, `<!-- /${name} -->`]
-  const [before, rest] = page.split(open)
-  const after = rest?.split(close)[1]
-  if (before === undefined || after === undefined) throw new Error(`${file} needs a line ${open} and a line ${close}.`)
-  return `${before}${open}\n${text}\n${close}${after}`
-}
 
 const serverOf = (client: Client) => httpServer(client, { url })
 

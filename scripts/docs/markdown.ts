@@ -14,3 +14,12 @@ export const code = (text: string): string => `\`${text}\``
 
 /** Blocks parted by empty lines, with one newline at the end. */
 export const page = (...blocks: readonly string[]): string => `${blocks.join('\n\n')}\n`
+
+/** Puts a text between `<!-- name -->` and `<!-- /name -->`. */
+export function between(page: string, { name, file, text }: { name: string; file: string; text: string }): string {
+  const [open, close] = [`<!-- ${name} -->`, `<!-- /${name} -->`]
+  const [before, rest] = page.split(open)
+  const after = rest?.split(close)[1]
+  if (before === undefined || after === undefined) throw new Error(`${file} needs a line ${open} and a line ${close}.`)
+  return `${before}${open}\n${text}\n${close}${after}`
+}

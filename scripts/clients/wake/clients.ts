@@ -29,6 +29,12 @@ export interface WakeClient {
   end(terminal: Terminal): Promise<void>
   /** A window under another name, where the variable AGENT_NAME does not name it. */
   readonly named?: (name: string) => readonly string[]
+  /** How a fresh one is started for a prompt, by `parley run`. */
+  readonly print?: readonly string[]
+  /** Whether its turns are compared with those of a window that has no hooks. */
+  readonly comparesTurns?: true
+  /** Whether `init --hold` holds the end of its turns. */
+  readonly holds?: true
   /** Requests beside the turn, for a title say. */
   readonly aside?: RegExp
   /** Processes that belong to no window and go on without it. */
@@ -43,7 +49,7 @@ export const wakeClients: readonly WakeClient[] = [
     title: 'Claude Code',
     package: '@anthropic-ai/claude-code',
     version: '2.1.325',
-    way: 'command hook with asyncRewake',
+    way: 'command hook with `asyncRewake`',
     files: ({ home, folder, recorder }) => ({
       // The waiter of init is the only hook of this event, and does not pass its payload on.
       ...(recorder !== undefined && {
@@ -75,6 +81,8 @@ export const wakeClients: readonly WakeClient[] = [
     async end(terminal) {
       await terminal.type('/exit')
     },
+    comparesTurns: true,
+    print: ['claude', '-p', '{prompt}', '--allowedTools', 'mcp__parley__*'],
   },
   {
     name: 'codex',
@@ -166,5 +174,6 @@ export const wakeClients: readonly WakeClient[] = [
     async end(terminal) {
       await terminal.type('/quit')
     },
+    holds: true,
   },
 ]

@@ -16,6 +16,8 @@ export interface HubServer {
   stop(): Promise<void>
   close(): Promise<void>
   call(tool: string, args: object): Promise<Readonly<Record<string, unknown>>>
+  /** The state of a message that has one recipient, and the route by which that was told. */
+  trace(id: number): Promise<{ readonly state: string; readonly via: string }>
 }
 
 export async function freePort(): Promise<number> {
@@ -72,6 +74,13 @@ export async function openHub(root: string): Promise<HubServer> {
       }
       if (json.result?.isError || json.result?.structuredContent === undefined) throw new Error(`${tool}: ${text}`)
       return json.result.structuredContent
+    },
+    async trace(id) {
+      const answer = await fetch(`${url}/people/trace?id=${id}`)
+      const { recipients } = (await answer.json()) as {
+        recipients: readonly { readonly state: string; readonly offered_via: string | null }[]
+      }
+      return { state: recipients[0]?.state ?? 'unknown', via: recipients[0]?.offered_via ?? '' }
     },
   }
   return hub

@@ -20,18 +20,24 @@ export type Reply = { readonly text: string } | { readonly tool: string; readonl
 /** Words in a prompt that make it call a tool of the client: `CALL fetch_inbox {"limit": 5}`. */
 const order = /CALL (\w+) (\{.*?\})(?:\s|$)/
 
+const inbox = { include_bodies: true, limit: 3 }
+
 function replyTo({ fresh, tools, afterTool }: Asked): Reply {
   const toolNamed = (end: string) =>
     tools.find(
       (name) => end !== '' && (name === end || (/[._]$/.test(name.slice(0, -end.length)) && name.endsWith(end))),
     )
-  if (afterTool) return { text: 'Done.' }
   const newest = fresh.map(({ text }) => text).join('\n')
+  // OpenClaw keeps the tools of MCP servers behind a search.
+  const [, found] = (tools.includes('tool_call') && /"id":\s*"([^"]*fetch_inbox)"/.exec(newest)) || []
+  if (found !== undefined && afterTool) return { tool: 'tool_call', args: { id: found, args: inbox } }
+  if (afterTool) return { text: 'Done.' }
   const [, wanted = '', args = '{}'] = order.exec(newest) ?? []
-  const tool =
-    toolNamed(wanted) ??
-    (newest.includes('[parley]') && /new messages? for/.test(newest) ? toolNamed('fetch_inbox') : undefined)
-  const given = wanted === '' ? { include_bodies: true, limit: 3 } : (JSON.parse(args) as object)
+  const isPointer = newest.includes('[parley]') && /new messages? for/.test(newest)
+  const tool = toolNamed(wanted) ?? (isPointer ? toolNamed('fetch_inbox') : undefined)
+  if (isPointer && tool === undefined && tools.includes('tool_search'))
+    return { tool: 'tool_search', args: { query: 'fetch_inbox' } }
+  const given = wanted === '' ? inbox : (JSON.parse(args) as object)
   return tool === undefined ? { text: 'Fine.' } : { tool, args: given }
 }
 

@@ -19,7 +19,11 @@ interface Result {
   readonly failures: readonly string[]
 }
 
-export async function wakeOpenclaw(root: string, program: string, say: (line: string) => void): Promise<Result> {
+export async function wakeOpenclaw(
+  root: string,
+  { program, quick }: { readonly program: string; readonly quick: boolean },
+  say: (line: string) => void,
+): Promise<Result> {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'parley-wake-openclaw-')))
   const folder = join(home, 'work')
   mkdirSync(folder)
@@ -61,22 +65,38 @@ export async function wakeOpenclaw(root: string, program: string, say: (line: st
       OPENCLAW_GATEWAY_URL: gateway,
       OPENCLAW_HOOKS_TOKEN: token,
     })
-    for (let round = 0; round <= rounds; round++) {
+    const wake = async (about: string): Promise<number> => {
       await sleep(3000)
       const from = model.requests.length
       const began = performance.now()
-      const message = { project_key: folder, sender_name: peer, to: [agent], subject, body_md: `${text}, ${round}.` }
-      const { message_id: id } = await hub.call('send_message', message)
+      const body = `${text}, ${about}.`
+      const message = { project_key: folder, sender_name: peer, to: [agent], subject, body_md: body }
+      const id = Number((await hub.call('send_message', message)).message_id)
       const pointed = ({ fresh }: Asked) =>
-        fresh.some((one) => one.text.includes('[parley]') && one.text.includes(`#${String(id)}`))
-      // The first turn after a start takes 8 to 20 s, and is not counted.
-      const asked = await model.until(pointed, { from, seconds: 60, about: 'the pointer' })
-      if (round > 0) ms.push(asked.at - began)
+        fresh.some((one) => one.text.includes('[parley]') && one.text.includes(`#${id}`))
+      const asked = await model.until(pointed, { from, seconds: 60, about: `the pointer, ${about}` })
+      const took = asked.at - began
+      const fetched = ({ body: all, afterTool }: Asked) => afterTool && all.includes(body)
+      await model.until(fetched, { from, seconds: 20, about: `the text of the message by the tool, ${about}` })
       await sleep(5000)
       const pushed = asked.fresh.map((one) => one.text).join('\n')
       const times = model.requests.slice(from).filter(pointed).length
-      check(!pushed.includes(subject) && !pushed.includes(text), 'no text of the sender in what was pushed')
-      check(times === 1, `woken once, round ${round}`, `${Math.round(asked.at - began)} ms, ${times} times`)
+      check(!pushed.includes(subject) && !pushed.includes(text), `no text of the sender in what was pushed, ${about}`)
+      check(times === 1, `woken once, and fetched by tool, ${about}`, `${Math.round(took)} ms, ${times} times`)
+      const { state, via } = await hub.trace(id)
+      check(state === 'delivered' && via === 'openclaw', `the message is delivered, ${about}`, `${state} ${via}`)
+      return took
+    }
+    // The first turn after a start takes 8 to 20 s, and is not counted.
+    await wake('in the first turn')
+    for (let round = 1; round <= rounds; round++) ms.push(await wake(`round ${round}`))
+    if (!quick) {
+      await hub.stop()
+      await sleep(2000)
+      await hub.start()
+      // The waiter comes back by itself, after ten seconds at most.
+      await sleep(11_000)
+      ms.push(await wake('after the return of the server'))
     }
     for (const child of children.toReversed()) child.kill()
     const left = (await leftOf(home, 60)).map(({ command }) => command)

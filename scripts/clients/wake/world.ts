@@ -1,5 +1,5 @@
 /** A user with a home, a repository and one client, set up by `parley init`; a hub, and a scripted model. */
-import { execFile } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -20,6 +20,8 @@ export interface World {
   readonly model: Model
   /** `parley init` for this client; what it printed. */
   init(...args: string[]): Promise<string>
+  /** A command of Parley that goes on, in the folder. */
+  parley(...args: string[]): ChildProcess
   /** A window, past all questions. */
   open(more?: { readonly env?: Readonly<Record<string, string>>; readonly args?: readonly string[] }): Promise<Terminal>
   /** Answers what the window asks meanwhile: Codex asks about hooks at the first prompt. */
@@ -70,6 +72,10 @@ export async function openWorld(
       const { stdout } = await run(process.execPath, command, { cwd: folder, env })
       return stdout
     },
+    parley(name, ...args) {
+      const command = [join(root, 'bin/parley.js'), name ?? '', '--server', server, ...args]
+      return spawn(process.execPath, command, { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'] })
+    },
     async open({ env: more = {}, args = [] } = {}) {
       const socket = `parley-wake-${process.pid}-${sockets.length}`
       sockets.push(socket)
@@ -111,10 +117,17 @@ export async function openWorld(
   }
 }
 
+/** OpenCode fetches packages at its first start, and a busy machine takes its time. */
+const startSeconds = 150
+
 async function pastQuestions(terminal: Terminal, client: WakeClient): Promise<void> {
   const { ready, name } = client
   for (;;) {
-    await terminal.until((screen) => ready.test(screen) || asked(screen, client) !== undefined, `the window of ${name}`)
+    await terminal.until(
+      (screen) => ready.test(screen) || asked(screen, client) !== undefined,
+      `the window of ${name}`,
+      startSeconds,
+    )
     if (!(await answerQuestion(terminal, client))) return
   }
 }
