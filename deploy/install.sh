@@ -4,7 +4,8 @@ set -eu
 
 usage() {
   cat <<'TEXT'
-Usage: install.sh [--yes] [--dir FOLDER] [--port NUMBER] [--no-start] [--token TOKEN] [--dry-run]
+Usage: install.sh [--yes] [--dir FOLDER] [--port NUMBER] [--no-start] [--token TOKEN] [--dry-run] [--uninstall]
+       install.sh --system …   for a server: a user, a service, its settings (install.sh --system --help)
 
   --yes        do not ask
   --dir        where to install (default: ~/.local): FOLDER/bin/parley
@@ -12,6 +13,7 @@ Usage: install.sh [--yes] [--dir FOLDER] [--port NUMBER] [--no-start] [--token T
   --no-start   install only
   --token      the operator's token; else one is made
   --dry-run    say what would be done, and do nothing
+  --uninstall  stop the server, take the clients' settings and the package out; mail and the token stay
 
 PARLEY_PACKAGE names what npm installs (default: parley-hub), for example a tarball.
 TEXT
@@ -22,12 +24,17 @@ fail() {
   exit "${2:-1}"
 }
 
-yes= dry= start=yes dir="$HOME/.local" port= token=
+for word in "$@"; do
+  [ "$word" != --system ] || exec sh "$(dirname "$0")/systemd/install.sh" "$@"
+done
+
+yes= dry= uninstall= start=yes dir="$HOME/.local" port= token=
 value() { [ $# -ge 2 ] && [ -n "$2" ] || fail "$1 needs a value. install.sh --help shows how to use it." 2; }
 while [ $# -gt 0 ]; do
   case $1 in
     --yes) yes=yes ;;
     --dry-run) dry=yes ;;
+    --uninstall) uninstall=yes ;;
     --no-start) start= ;;
     --dir) value "$@"; dir=$2; shift ;;
     --port) value "$@"; port=$2; shift ;;
@@ -48,12 +55,16 @@ parley=$dir/bin/parley
 store=${STORAGE_ROOT:-$HOME/.parley}
 settings=$HOME/.parley/.env
 
-echo "This will:"
-echo "  1. install $package into $dir (npm install --global --prefix)"
-echo "  2. keep the operator's token in $store/operator.token (mode 600)"
-echo "  3. set up the clients that it finds, for all folders (parley init --user)"
-[ -z "$start" ] || echo "  4. start a server in the background on port ${port:-8765}"
-[ -z "${port#0}" ] || echo "  5. keep the port in $settings (HTTP_PORT)"
+if [ -n "$uninstall" ]; then
+  echo "This will stop the server, take Parley out of the clients (parley init --uninstall --user), and out of $dir."
+else
+  echo "This will:"
+  echo "  1. install $package into $dir (npm install --global --prefix)"
+  echo "  2. keep the operator's token in $store/operator.token (mode 600)"
+  echo "  3. set up the clients that it finds, for all folders (parley init --user)"
+  [ -z "$start" ] || echo "  4. start a server in the background on port ${port:-8765}"
+  [ -z "${port#0}" ] || echo "  5. keep the port in $settings (HTTP_PORT)"
+fi
 if [ -n "$dry" ]; then
   echo "Nothing was done: this is a dry run."
   exit 0
@@ -63,6 +74,15 @@ if [ -z "$yes" ]; then
   printf 'Go on? [y/N] '
   read -r answer
   case $answer in y | Y | yes) ;; *) fail "nothing was done." ;; esac
+fi
+
+if [ -n "$uninstall" ]; then
+  [ -x "$parley" ] || fail "there is no $parley. Name the folder it was installed into with --dir."
+  "$parley" stop || true
+  "$parley" init --uninstall --user --yes
+  npm uninstall --global --prefix "$dir" --loglevel error parley-hub
+  echo "Taken out. Mail and the operator's token stay in $store."
+  exit 0
 fi
 
 npm install --global --prefix "$dir" --no-audit --no-fund --loglevel error "$package"
@@ -90,5 +110,5 @@ echo "Token      $hidden in $store/operator.token; \`parley token show\` prints 
 echo "Clients    $clients"
 case :$PATH: in *":$dir/bin:"*) ;; *) echo "PATH       add $dir/bin to your PATH to type \`parley\`" ;; esac
 echo
-echo "To undo it: $parley stop; $parley init --uninstall --user --yes; npm uninstall --global --prefix $dir parley-hub"
+echo "To undo it: $0 --uninstall --dir $dir, or: $parley stop; $parley init --uninstall --user --yes; npm uninstall --global --prefix $dir parley-hub"
 echo "Mail stays in $store; \`parley clear-and-reset-everything\` before that deletes it."

@@ -6,6 +6,7 @@ import { cpSync, existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSy
 import { dirname, join, relative, sep } from 'node:path'
 import { type ChunkingContext, type CodeSplittingGroup, rolldown } from 'rolldown'
 import { root } from '../bin/runtime.js'
+import { sbomOf } from './sbom.ts'
 
 /** Programs that Parley starts, and modules that its threads load by name. Each is one file: shared with the server, it would load more than it needs. */
 const aside = [
@@ -72,7 +73,9 @@ export async function build(): Promise<void> {
     cpSync(file, join(folder, 'app', 'assets', name))
     modules.push(file)
   }
-  writeFileSync(join(folder, 'licenses.txt'), licenses(modules))
+  const inside = packagesOf(modules)
+  writeFileSync(join(folder, 'licenses.txt'), licenses(inside))
+  writeFileSync(join(folder, 'sbom.cdx.json'), sbomOf(inside))
   takeOver(folder)
   process.off('exit', remove)
   remove()
@@ -182,13 +185,15 @@ function loaded(programs: (graph: ChunkingContext) => readonly string[]) {
   }
 }
 
-/** The licences of the packages inside, which must go along with their code. */
-function licenses(modules: readonly string[]): string {
+/** The folders of the packages inside, from the root. */
+function packagesOf(modules: readonly string[]): string[] {
   const inside = modules.flatMap((id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0] ?? [])
-  return [...new Set(inside)]
-    .sort()
-    .map((folder) => `${relative(root, folder).split(sep).join('/')}\n\n${licenseIn(folder)}\n`)
-    .join('\n\n')
+  return [...new Set(inside)].sort().map((folder) => relative(root, folder).split(sep).join('/'))
+}
+
+/** Their licences must go along with their code. */
+function licenses(packages: readonly string[]): string {
+  return packages.map((folder) => `${folder}\n\n${licenseIn(join(root, folder))}\n`).join('\n\n')
 }
 
 /** Some packages only name theirs. */

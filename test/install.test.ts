@@ -1,4 +1,5 @@
 /** `deploy/install.sh`: what it says it would do, and what it does with a tarball and an empty HOME. */
+import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
@@ -25,7 +26,7 @@ verifies(
     await expect(install('--nonsense')).rejects.toMatchObject({ code: 2 })
 
     const parley = join(home, '.local', 'bin', 'parley')
-    onTestFinished(async () => void (await run(parley, ['stop'], { env })))
+    onTestFinished(async () => void (await run(parley, ['stop'], { env }).catch(() => {})))
     const port = String(await freePort())
     const { stdout } = await install('--yes', '--port', port)
     const token = (await readFile(join(home, '.parley', 'operator.token'), 'utf8')).trim()
@@ -39,6 +40,12 @@ verifies(
     const claude = await readFile(join(home, '.claude.json'), 'utf8')
     expect(JSON.parse(claude)).toMatchObject({ mcpServers: { parley: { url: `${url}/mcp` } } })
     expect((await fetch(`${url}/health/readiness`)).status).toBe(200)
+
+    expect((await install('--uninstall', '--yes')).stdout).toContain('Mail and the operator')
+    await expect(fetch(`${url}/health/readiness`)).rejects.toThrow()
+    expect(existsSync(parley)).toBe(false)
+    expect(existsSync(join(home, '.parley', 'operator.token'))).toBe(true)
+    expect(existsSync(join(home, '.claude.json'))).toBe(false)
   },
   60_000,
 )

@@ -28,7 +28,7 @@ verifies(
     expect(await readdir(join(prefix, 'share', 'man', 'man1'))).toEqual(['parley.1'])
     expect(files.filter((file) => file.startsWith('node_modules/'))).toEqual([])
     const strange =
-      /^(?!(bin|dist)\/.*\.js$|dist\/app\/assets\/[a-z]+\.(css|svg)$|docs\/([a-z-]+\.md|parley\.1)$|(dist\/licenses\.txt|LICENSE|README\.md|setup_prompt\.md|package\.json)$)|\.test\.js$/
+      /^(?!(bin|dist)\/.*\.js$|dist\/app\/assets\/[a-z]+\.(css|svg)$|docs\/([a-z-]+\.md|parley\.1)$|(dist\/(licenses\.txt|sbom\.cdx\.json)|LICENSE|README\.md|setup_prompt\.md|package\.json)$)|\.test\.js$/
     expect(files.filter((file) => strange.test(file))).toEqual([])
     const named = globSync('src/**/*.ts', { cwd: root }).flatMap((file) =>
       [...readFileSync(join(root, file), 'utf8').matchAll(/moduleBeside\(import\.meta\.url, '(.+?)'\)/g)].map(

@@ -171,6 +171,7 @@ export const requirements = [
   { id: 'deploy.files.settings', spec: 'post.md 11', says: 'Every variable in the files of `deploy/` is a setting of Parley.' },
   { id: 'deploy.install.dry', spec: 'DESIGN The stack', says: '`deploy/install.sh --dry-run` says what it would do, and makes nothing.' },
   { id: 'deploy.install.runs', spec: 'DESIGN The stack', says: '`deploy/install.sh` installs, makes a token that it shows masked, starts a server and says how to undo it.' },
+  { id: 'deploy.install.system', spec: 'DESIGN The stack', says: '`deploy/install.sh --system` makes a service with its own settings, keeps those, and takes it out again.' },
   { id: 'all.build.missing', spec: 'DECISIONS Packages', says: 'The launcher runs what was built; where nothing was, one message says how to build it.' },
   { id: 'all.build.loud', spec: 'DECISIONS Packages', says: 'A build that fails makes npm ci fail; a package that came built needs no tools.' },
   { id: 'all.build.dev', spec: 'DECISIONS Packages', says: 'npm run dev serves the source, starts anew when it changes, and builds it again.' },

@@ -37,8 +37,12 @@ function renderDoor({ door, url, command, shortLists = {} }: ServedDoor): string
   ]
 }
 
+export const inputOf = (input: z.ZodType): Schema => z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' })
+
+export const outputOf = (output: z.ZodType): Schema => z.toJSONSchema(output, { io: 'output', unrepresentable: 'any' })
+
 function renderTool(tool: AnyTool): string[] {
-  const { properties = {}, required = [] } = z.toJSONSchema(tool.input, { io: 'input', unrepresentable: 'any' })
+  const { properties = {}, required = [] } = inputOf(tool.input)
   const rows = Object.entries(properties).map(([name, schema]) => argument(name, schema, required.includes(name)))
   const args = rows.length === 0 ? 'No arguments.' : table(['argument', 'type', 'default', ''], rows)
   return [`### ${code(tool.name)}`, tool.description, args, `Answers ${answer(tool)}.`]
@@ -52,7 +56,7 @@ function argument(name: string, schema: Schema | boolean, required: boolean): st
 
 function answer({ output, wrapped }: AnyTool): string {
   if (output === undefined) return 'text'
-  const type = typeText(z.toJSONSchema(output, { io: 'output', unrepresentable: 'any' }))
+  const type = typeText(outputOf(output))
   return code(wrapped ? `{ result: ${type} }` : type)
 }
 

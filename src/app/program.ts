@@ -16,6 +16,9 @@ const storageFaults: ReadonlySet<string | undefined> = new Set(
   'EACCES EPERM EROFS ENOTDIR EEXIST EISDIR ENAMETOOLONG ELOOP'.split(' '),
 )
 
+/** The exit codes of all commands but `wait` and `hook`, whose own are in docs/waking.md. */
+export const exitCodes = { done: 0, failed: 1, misused: 2 } as const
+
 /** The exit code of what failed or only had to be explained; undefined where it went well, and a server goes on. */
 export async function runProgram(args: readonly string[], around: Surroundings): Promise<number | undefined> {
   try {
@@ -23,7 +26,7 @@ export async function runProgram(args: readonly string[], around: Surroundings):
     const stranger = unknownInHelp(program, args)
     if (stranger !== undefined) {
       around.stderr.write(stranger)
-      return 1
+      return exitCodes.failed
     }
     await program.parseAsync(args, { from: 'user' })
     return undefined
@@ -31,13 +34,13 @@ export async function runProgram(args: readonly string[], around: Surroundings):
     // Commander has said what is wrong with the command line itself.
     if (error instanceof CommanderError) return ownExitCode(error)
     around.stderr.write(`${explain(error)}\n`)
-    return error instanceof ConfigError ? 2 : 1
+    return error instanceof ConfigError ? exitCodes.misused : exitCodes.failed
   }
 }
 
 /** A command of ours chooses its exit code; a mistake in the command line is 2. */
 const ownExitCode = ({ code, exitCode }: CommanderError): number =>
-  exitCode === 0 || code.startsWith('parley.') ? exitCode : 2
+  exitCode === exitCodes.done || code.startsWith('parley.') ? exitCode : exitCodes.misused
 
 /** `whole` loads every command, for completions and the manual page. */
 export async function createProgram(args: readonly string[], around: Surroundings, whole = false): Promise<Command> {

@@ -12,7 +12,7 @@ import { verifies } from '../support/verifies.ts'
 const folder = join(root, 'deploy')
 const textOf = (file: string): string => readFileSync(join(folder, file), 'utf8')
 
-/** Variables of others: the database's image, the compose file, the C library. */
+/** Variables of others: the database's image, the compose file, the C library, the script that installs. */
 const others = new Set([
   'MALLOC_ARENA_MAX',
   'POSTGRES_USER',
@@ -20,6 +20,10 @@ const others = new Set([
   'POSTGRES_DB',
   'DB_PASSWORD',
   'PROXY_PORT',
+  'GF_SECURITY_ADMIN_PASSWORD',
+  'GRAFANA_PASSWORD',
+  'GRAFANA_PORT',
+  'PARLEY_PACKAGE',
   'HOME',
 ])
 

@@ -25,4 +25,6 @@ export const running = [
   { id: 'serve.tls.renewed', spec: 'DESIGN Interface', says: 'With a certificate it serves HTTPS; SIGHUP reads the certificate again, and a broken one changes nothing.' },
   { id: 'serve.notify.told', spec: 'DESIGN Interface', says: 'systemd is told when the server is ready, and when it stops.' },
   { id: 'release.lock.checked', spec: 'DESIGN The stack', says: 'The check of the lock file finds a package without a hash, a foreign licence, an install script, or a host.' },
+  { id: 'release.surface.kept', spec: 'DESIGN Interface', says: '`docs/surface.json` lists every public name of this tree, and nothing else.' },
+  { id: 'release.surface.step', spec: 'DESIGN Interface', says: 'A change of the public surface says whether it breaks callers, and which version it makes.' },
 ] as const satisfies readonly Requirement[]

@@ -5,11 +5,11 @@ import { send } from '../../src/core/messages/send.ts'
 import { migrate, schemaState } from '../../src/db/migrate.ts'
 import { migrations } from '../../src/db/migrations/all.ts'
 import type { Db } from '../../src/db/port.ts'
-import { countRows, deleteAllRows, insertRows, type Row, updateLastId } from '../../src/store/exports/tables.ts'
+import { countRows } from '../../src/store/exports/tables.ts'
 import { TestClock } from '../support/clock.ts'
 import { eachEngine } from '../support/engines.ts'
 import { as, now, openTestHub } from '../support/hub.ts'
-import { digestOf, type StoredDatabase, storedDatabases } from '../support/stored-databases.ts'
+import { digestOf, fillStored, type StoredDatabase, storedDatabases } from '../support/stored-databases.ts'
 import { verifies } from '../support/verifies.ts'
 
 const clock = new TestClock()
@@ -18,7 +18,7 @@ eachEngine('A stored database', (open) => {
   for (const { release, stored } of storedDatabases())
     verifies('upgrade.stored.migrates', `of ${release} keeps every row, and mail goes on`, async () => {
       const db = await (await open({ empty: true })).connect()
-      await fill(db, stored)
+      await fillStored(db, stored, clock)
       expect(await schemaState(db, migrations)).toBe('behind')
       const before = await counts(db, stored)
       await migrate(db, migrations, clock)
@@ -39,34 +39,8 @@ verifies('upgrade.stored.unchanged', 'each release has the digest of its SQL, an
     }
 })
 
-async function fill(db: Db, { migrations: had, tables }: StoredDatabase): Promise<void> {
-  await migrate(
-    db,
-    migrations.filter(({ id }) => id in had),
-    clock,
-  )
-  await db.tx(async (tx) => {
-    await deleteAllRows(tx)
-    for (const [name, rows] of Object.entries(tables)) {
-      const [first] = rows
-      if (first === undefined) continue
-      const columns = Object.keys(first)
-      await insertRows(
-        tx,
-        name,
-        columns,
-        rows.map((row) => columns.map((column) => fromJson(row[column]))),
-      )
-      if (typeof first.id === 'number') await updateLastId(tx, name, Math.max(...rows.map(({ id }: Row) => Number(id))))
-    }
-  })
-}
-
 async function counts(db: Db, { tables }: StoredDatabase): Promise<Record<string, number>> {
   const found: Record<string, number> = {}
   for (const name of Object.keys(tables)) found[name] = await countRows(db, name)
   return found
 }
-
-const fromJson = (value: unknown): unknown =>
-  typeof value === 'object' && value !== null && 'bytes' in value ? Buffer.from(String(value.bytes), 'hex') : value
