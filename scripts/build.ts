@@ -63,7 +63,14 @@ export async function build(): Promise<void> {
   const folder = `${dist}.partial-${process.pid}`
   const remove = () => rmSync(folder, { recursive: true, force: true })
   process.once('exit', remove)
-  mkdirSync(folder)
+  try {
+    mkdirSync(folder)
+  } catch (error) {
+    // npm packs a checkout that only others may write: it came built.
+    if (!isForbidden(error) || !existsSync(join(dist, 'main.js'))) throw error
+    process.stderr.write(`${root} cannot be written: dist/ stays as it is.\n`)
+    return
+  }
   const modules = await bundle(folder, 'main.ts', { split: true })
   for (const entry of aside) modules.push(...(await bundle(folder, entry, { split: false })))
   const assets = { recursive: true, filter: (from: string) => !/(\.ts|tsconfig\.json)$/.test(from) }
@@ -79,6 +86,10 @@ export async function build(): Promise<void> {
   takeOver(folder)
   process.off('exit', remove)
   remove()
+}
+
+function isForbidden(error: unknown): boolean {
+  return ['EACCES', 'EPERM', 'EROFS'].includes(String((error as NodeJS.ErrnoException).code))
 }
 
 /** Puts what was built into `dist/`. A program that starts meanwhile finds the old build or this one: `main.js`, which names the others, comes last. */

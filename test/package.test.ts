@@ -2,14 +2,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, readFileSync, statSync } from 'node:fs'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { expect, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Locked } from '../scripts/lock-file.ts'
 import { plainMail } from './support/mail.ts'
-import { installed, run, versionOf } from './support/packed.ts'
+import { bareHome, installed, run, versionOf } from './support/packed.ts'
 import { temporaryFolder, temporaryRepository } from './support/parley.ts'
 import { drawing } from './support/pictures.ts'
 import { root } from './support/sources.ts'
@@ -20,7 +20,7 @@ verifies(
   'the package holds the launcher, the built program and its docs, and runs where nothing else is installed',
   async () => {
     const folder = await temporaryFolder()
-    const { prefix, files, env, parley } = await installed(folder)
+    const { prefix, home, files, env, parley } = await installed(folder)
     expect(files).toEqual(
       expect.arrayContaining(['bin/parley.js', 'dist/main.js', 'dist/licenses.txt', 'LICENSE', 'package.json']),
     )
@@ -30,6 +30,11 @@ verifies(
     const strange =
       /^(?!(bin|dist)\/.*\.js$|dist\/app\/assets\/[a-z]+\.(css|svg)$|docs\/([a-z-]+\.md|parley\.1)$|(dist\/(licenses\.txt|sbom\.cdx\.json)|LICENSE|README\.md|setup_prompt\.md|package\.json)$)|\.test\.js$/
     expect(files.filter((file) => strange.test(file))).toEqual([])
+    expect(
+      files.map((file) => [file, statSync(join(home, file)).size] as const).filter(([, size]) => size > 3e6),
+    ).toEqual([])
+    const placed = files.filter((file) => readFileSync(join(home, file), 'latin1').includes(root))
+    expect(placed).toEqual([])
     const named = globSync('src/**/*.ts', { cwd: root }).flatMap((file) =>
       [...readFileSync(join(root, file), 'utf8').matchAll(/moduleBeside\(import\.meta\.url, '(.+?)'\)/g)].map(
         ([, name]) => name,
@@ -99,9 +104,42 @@ verifies(
     })
     await expect(pictured).rejects.toMatchObject({ message: expect.stringContaining('without the package sharp') })
     for (const command of ['bus', 'mailbox']) expect(await toolsOf(parley, command, env)).not.toEqual([])
+
+    const { stdout: plan } = await run(parley, ['init', 'claude', '--dry-run'], { env, cwd: repository })
+    expect(plan).toContain('mcpServers')
+    for (const shell of ['bash', 'zsh', 'fish'])
+      expect((await run(parley, ['completions', shell], { env })).stdout).toContain('file_reservations')
   },
   120_000,
 )
+
+const isRoot = process.getuid?.() === 0
+if (!isRoot) process.stderr.write('skipped: only root can become a user who may not write the checkout\n')
+
+describe.skipIf(!isRoot)('A user who may not write the checkout', () => {
+  const nobody = { uid: 65_534, gid: 65_534 }
+
+  test('packs it, installs it into a folder of their own, and runs it', async () => {
+    const folder = await temporaryFolder()
+    const env = bareHome(folder)
+    await mkdir(join(folder, 'home'))
+    await run('chown', ['-R', String(nobody.uid), folder])
+    await run('npm', ['pack', '--pack-destination', folder], { cwd: root, env, ...nobody })
+    const [tarball = ''] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'))
+    const prefix = join(folder, 'prefix')
+    await run('npm', ['install', '--global', '--prefix', prefix, join(folder, tarball)], {
+      cwd: folder,
+      env,
+      ...nobody,
+    })
+    const parley = join(prefix, 'bin', 'parley')
+    const parleyOf = (...args: string[]) => run(parley, args, { cwd: folder, env, ...nobody })
+    const { stdout } = await parleyOf('serve', '--detach', '--port', '0')
+    const [, url = ''] = /ready at (http:\S+)/.exec(stdout) ?? []
+    expect((await fetch(`${url}/health/readiness`)).status).toBe(200)
+    await parleyOf('stop')
+  })
+})
 
 /** The tools that an MCP client is offered on stdin and stdout. */
 async function toolsOf(parley: string, command: string, env: Record<string, string>): Promise<string[]> {
