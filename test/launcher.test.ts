@@ -141,7 +141,7 @@ describe('npm ci', () => {
 
 verifies(
   'all.build.dev',
-  'npm run dev serves the source, starts anew when it changes, and builds it again',
+  'npm run dev serves the source, restarts when it changes, and builds it again',
   async () => {
     const { start, folder } = await installation()
     await mkdir(join(folder, 'scripts'))

@@ -174,7 +174,7 @@ export const requirements = [
   { id: 'deploy.install.system', spec: 'DESIGN The stack', says: '`deploy/install.sh --system` makes a service with its own settings, keeps those, and takes it out again.' },
   { id: 'all.build.missing', spec: 'DECISIONS Packages', says: 'The launcher runs what was built; where nothing was, one message says how to build it.' },
   { id: 'all.build.loud', spec: 'DECISIONS Packages', says: 'A build that fails makes npm ci fail; a package that came built needs no tools.' },
-  { id: 'all.build.dev', spec: 'DECISIONS Packages', says: 'npm run dev serves the source, starts anew when it changes, and builds it again.' },
+  { id: 'all.build.dev', spec: 'DECISIONS Packages', says: 'npm run dev serves the source, restarts when it changes, and builds it again.' },
   { id: 'all.mcp.eras', spec: 'DESIGN The stack', says: 'Clients of the protocol with sessions and of the one without are served on one URL.' },
   { id: 'all.errors.internal', spec: 'DESIGN Errors', says: 'An unforeseen fault is INTERNAL: logged whole, shown without detail.' },
   { id: 'all.engines.alike', spec: 'DESIGN Two engines', says: 'SQLite and PostgreSQL behave alike.' },

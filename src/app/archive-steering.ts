@@ -21,12 +21,12 @@ export function archiveSteering(config: Config): ArchiveSteering {
     async verify(hub, caller, progress) {
       if (isFile(folder))
         throw new HubError('STORAGE_FAILED', `${folder} is a file, where the folder of the archive should be.`, {
-          hint: '`parley archive rebuild` puts it aside and makes the archive anew from the database.',
+          hint: '`parley archive rebuild` moves it aside and rebuilds the archive from the database.',
         })
       const lost = lostRepositories(folder)
       if (lost.length > 0)
         throw new HubError('STORAGE_FAILED', `The archives of projects are gone from ${folder}: ${fewOf(lost)}.`, {
-          hint: '`parley archive rebuild` makes them anew from the database, as the next `parley serve` does.',
+          hint: '`parley archive rebuild` rebuilds them from the database; so does the next `parley serve`.',
         })
       return verifyArchive(hub, caller, await at(hub), progress)
     },

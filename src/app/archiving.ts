@@ -70,8 +70,8 @@ export function startArchiving(hub: Hub, config: Config): Archiving {
       if (found === 'gone') thread.postMessage('look')
       return [
         found === 'gone'
-          ? 'The archive is gone from its folder; it is made anew from the database.'
-          : 'The archive is being made anew from the database.',
+          ? 'The archive is gone from its folder; it is being rebuilt from the database.'
+          : 'The archive is being rebuilt from the database.',
       ]
     },
     async stop() {

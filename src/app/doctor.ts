@@ -271,7 +271,7 @@ async function* archive(config: Config): Check {
       '`parley archive rebuild` puts it aside and makes the archive.',
     )
   const lost = lostRepositories(folder)
-  const again = '`parley archive rebuild` makes it anew from the database, as the next `parley serve` does.'
+  const again = '`parley archive rebuild` rebuilds it from the database; so does the next `parley serve`.'
   if (lost.length > 0 && !existsSync(folder))
     return yield fault('archive', `The archive in ${folder} is gone, with ${lost.length} projects.`, again)
   const projects = existsSync(folder)
@@ -288,7 +288,7 @@ async function* archive(config: Config): Check {
     yield fault(
       'archive',
       `The repository in ${join(folder, name)} is damaged.`,
-      '`parley archive rebuild` makes it anew.',
+      '`parley archive rebuild` rebuilds it.',
     )
   for (const path of lost.map((name) => join(folder, name)))
     yield fault('archive', `The repository in ${path} is gone${existsSync(path) ? ': there is no .git' : ''}.`, again)

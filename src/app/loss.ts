@@ -68,7 +68,7 @@ function whatHelps({ state, last }: Loss): string {
   const without =
     state === 'unreadable'
       ? 'To begin anew: `parley clear-and-reset-everything`.'
-      : 'To go on without the missing changes, start once with `parley serve --accept-loss` (or run `parley migrate --accept-loss`).'
+      : 'To continue without the missing changes, start once with `parley serve --accept-loss` (or run `parley migrate --accept-loss`).'
   return `${back} ${backup} ${without}`
 }
 

@@ -51,7 +51,7 @@ function speechOf({ for: client, follow }: Asked['options']): Speech {
     })
   if (follow === true)
     throw new HubError('INVALID_ARGUMENT', `--follow and --for ${client} exclude each other.`, {
-      hint: 'The client learns of mail by the end of the hook, and the next end of a turn waits anew.',
+      hint: 'The client learns of mail by the end of the hook, and waits again at the end of its next turn.',
     })
   return client
 }

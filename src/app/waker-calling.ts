@@ -33,7 +33,7 @@ export function callingOf(
   const credential = credentialOf(listCredentials(credentialsFile(env), server), { server, agent: name })
   const agent = name ?? credential?.agent
   if (agent === undefined && !bySession)
-    throw new HubError('INVALID_ARGUMENT', 'Nobody says which agent it is for.', {
+    throw new HubError('INVALID_ARGUMENT', 'The agent is not named.', {
       hint: 'Pass --agent NAME, or set AGENT_NAME.',
     })
   const project = text(options.project) ?? credential?.project

@@ -55,7 +55,7 @@ export class Converter {
     if (answer.fault === 'pixels') throw tooManyPixels(what)
     if (answer.fault === 'no-library') throw noLibrary(what)
     throw refused(what, `is no whole ${kind.toUpperCase()} picture`, {
-      hint: 'Nothing was sent. It is cut off or broken: make it anew.',
+      hint: 'Nothing was sent. It is cut off or broken: create it again.',
       cause: new Error(answer.why),
     })
   }

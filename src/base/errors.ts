@@ -123,7 +123,7 @@ export class HubError extends Error {
 export function asHubError(error: unknown): HubError {
   if (error instanceof HubError) return error
   return new HubError('INTERNAL', 'Something went wrong inside Parley.', {
-    hint: 'Try again; if it goes on, the server log has the cause.',
+    hint: 'Try again; if it fails again, the server log has the cause.',
     cause: error,
   })
 }

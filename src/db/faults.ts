@@ -34,7 +34,7 @@ export function isFault(error: unknown, kind: FaultKind): boolean {
 export class Unsure extends HubError {
   constructor(cause: unknown, message = 'The database was lost during the commit: the work may be saved or not.') {
     super('DB_BUSY', message, {
-      hint: 'Look whether it is there before you try again.',
+      hint: 'Check whether it is stored before you try again.',
       cause,
     })
   }

@@ -9,7 +9,7 @@ export const installationSettings = {
     'File that holds settings, one NAME=value a line. The environment wins over it; it wins over `.env` of a checkout that Parley runs from, and that over `~/.parley/.env`. The `.env` of the working folder is never read.',
   ),
   PARLEY_SERVER: parsed('', (raw) => (raw === '' ? undefined : serverUrl(raw))).says(
-    "Parley server that people's commands (`parley inbox`, `send`, `watch` and the like) ask by HTTP instead of the store on this machine, and that `parley connect` is the front of: `host:port`, or a URL. The operator's token of this machine is sent there. `--server` counts before it. Empty means the store.",
+    "Parley server that people's commands (`parley inbox`, `send`, `watch` and the like) ask by HTTP instead of the store on this machine, and that `parley connect` is the front of: `host:port`, or a URL. The operator's token of this machine is sent there. `--server` overrides it. Empty means the store.",
   ),
   BRIDGE_CONFIG: optional().says(
     'JSON file that names other MCP servers whose tools the hub door offers to agents that hold a grant: docs/remote-tools.md. Empty means none.',

@@ -16,7 +16,7 @@ export const logSettings = {
     'Least severe level that is logged: fatal (or CRITICAL), error, warn (or WARNING), info, debug, trace, or silent for none; debug has a line for each request. SIGUSR2 makes a server log at debug for ten minutes.',
   ),
   LOG_FILE: parsed('', (raw) => (raw === '' ? undefined : folder(raw))).says(
-    'File that a server writes its log to, as JSON lines, in the place of stderr. SIGHUP opens it anew, after it was rotated.',
+    'File that a server writes its log to, as JSON lines, instead of stderr. SIGHUP reopens it after a rotation.',
   ),
   JOURNAL_STREAM: optional().says(
     'Set by systemd for a service whose output goes to the journal, and by nobody else: each line of the log then begins with its priority.',

@@ -12,7 +12,7 @@ export const toolSettings = {
     'Most calls of all agents that may wait at once in a process; the next one that would wait is refused with RATE_LIMITED.',
   ),
   TASKS_PER_AGENT: number(200, { min: 1, max: 1_000_000 }).says(
-    'Most tasks of one agent that may go on at once; the next one is refused with RATE_LIMITED.',
+    'Most tasks of one agent that may run at once; the next one is refused with RATE_LIMITED.',
   ),
   TOOLS_LOG_ENABLED: flag(true).says(
     'Whether each tool call is noted, in `resource://tooling/recent` and as a line in the log at LOG_LEVEL debug.',

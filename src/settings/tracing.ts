@@ -10,10 +10,10 @@ export const tracingSettings = {
     'URL of the collector that takes traces, such as `http://127.0.0.1:4318`; `/v1/traces` is added to it. Empty means port 4318 of this machine.',
   ),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: optional(httpUrl).says(
-    'Whole URL to which traces are posted, in the place of OTEL_EXPORTER_OTLP_ENDPOINT.',
+    'Whole URL to which traces are posted, instead of OTEL_EXPORTER_OTLP_ENDPOINT.',
   ),
   OTEL_EXPORTER_OTLP_PROTOCOL: oneOf(['http/protobuf', 'http/json'], 'http/protobuf').says(
-    'Form in which traces are posted: http/protobuf or http/json. gRPC is not spoken; collectors take both on port 4318.',
+    'Form in which traces are posted: http/protobuf or http/json. gRPC is not supported; collectors take both on port 4318.',
   ),
 }
 

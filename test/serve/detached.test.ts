@@ -57,7 +57,7 @@ verifies('cli.serve.detach', 'a server that runs already is named, with the way 
   const { port, url } = await startParley({ storage })
   const { code, stderr } = await run('serve', '--detach', '--port', String(port))
   expect(code).toBe(1)
-  expect(stderr).toContain(`runs already at ${url} (process `)
+  expect(stderr).toContain(`is already running at ${url} (process `)
   expect(stderr).toContain('parley stop && parley serve --detach')
 })
 

@@ -83,7 +83,7 @@ async function approveByCode(
   if (asked === undefined || asked.status !== 'pending' || asked.code !== code)
     return {
       wrong: new HubError('CONTACT_NOT_FOUND', 'No connection request has this code.', {
-        hint: 'Codes look like XC-992, and are good for one approval.',
+        hint: 'Codes look like XC-992, and are valid for one approval.',
       }),
     }
   if (!isOpen(asked, now))

@@ -17,7 +17,7 @@ const sentences: Readonly<Partial<Record<FaultKind, readonly [message: string, h
   corrupt: [damaged, 'The operator must restore a backup.'],
   unflushed: [
     'The disk failed after the commit: the work is there, but may be lost if the power goes.',
-    'Look whether it is there before you try again. The operator must check the disk and restart Parley.',
+    'Check whether it is stored before you try again. The operator must check the disk and restart Parley.',
   ],
   halted: [
     'Nothing can be stored since the disk failed to take a commit.',
@@ -25,7 +25,7 @@ const sentences: Readonly<Partial<Record<FaultKind, readonly [message: string, h
   ],
   gone: [
     'The file of the database was deleted or replaced while Parley ran.',
-    'Take it as not stored. The operator must put the file back, or restart Parley.',
+    'Treat the message as not stored. The operator must put the file back, or restart Parley.',
   ],
 }
 

@@ -95,7 +95,7 @@ export async function createTask(hub: Hub, caller: Caller, { ttlMs, ...task }: N
 }
 
 const tooManyTasks = ({ limits: { tasksPerAgent } }: Hub): HubError =>
-  new HubError('RATE_LIMITED', `${tasksPerAgent} tasks of this agent go on already. Nothing was done.`, {
+  new HubError('RATE_LIMITED', `${tasksPerAgent} tasks of this agent are running already. Nothing was done.`, {
     hint: 'Cancel some with tasks/cancel, or call again once some have ended. TASKS_PER_AGENT is the limit; the operator can raise it.',
     retryAfter: 1,
   })

@@ -112,7 +112,7 @@ export const beyondTheEnd = (given: number, highest: number): HubError =>
     `The position must be at most ${highest}, the highest seq of this topic; got ${given}.`,
     {
       reason: 'beyond_end',
-      hint: 'Read the topic first: it tells its highest seq.',
+      hint: 'Read the topic first: the answer has its highest seq.',
     },
   )
 

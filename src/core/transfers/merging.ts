@@ -101,7 +101,7 @@ async function plan(hub: Hub, db: Reader, { from, into }: Pair): Promise<Merge> 
   if (keyed.length > 0) throw twoKeys(keyed, { from, into })
   if ((await countOtherFiles(db, from.id, into.id)) > 0)
     throw new HubError('INVALID_ARGUMENT', 'Both projects have a file of one name and another content.', {
-      hint: 'Nothing was merged. `parley archive verify` tells of such files.',
+      hint: 'Nothing was merged. `parley archive verify` lists such files.',
     })
   const figuresOf = async ({ id }: Project): Promise<Figures> => {
     const [row] = await listFigures(db, hub.clock.now(), id)

@@ -32,7 +32,7 @@ const others = 'key:others'
 
 const tooMany = {
   message: 'Too many wrong keys came from this address.',
-  hint: 'Look at the key, and try again later.',
+  hint: 'Check the key, and try again later.',
 }
 
 /** 0 is no limit. */

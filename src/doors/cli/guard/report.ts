@@ -55,7 +55,7 @@ function advice(holders: string, committer: string): string[] {
       ? "AGENT_NAME is not set, and the commit counts as a person's. An agent sets AGENT_NAME to its name: its own reservations do not stop it."
       : `You commit as ${word(committer)} (AGENT_NAME).`
   return [
-    'Nothing was committed. To go on:',
+    'Nothing was committed. To continue:',
     `  - ask ${holders} to release the files, or wait until then;`,
     '  - or leave them out of this commit: git restore --staged -- <file>',
     who,

@@ -1,4 +1,4 @@
-/** `parley archive`: compares the archive with the database, or makes it anew. */
+/** `parley archive`: compares the archive with the database, or rebuilds it. */
 import type { Command } from 'commander'
 import { HubError } from '../../../base/errors.ts'
 import { type Caller, local } from '../../../core/access/callers.ts'
@@ -37,7 +37,7 @@ export function archiveCommand(open: Open, steering: () => ArchiveSteering, scre
         else await screen.out(told(folder, report))
         if (length === 0) return
         throw new HubError('STORAGE_FAILED', `The archive has ${length === 1 ? 'a fault' : `${length} faults`}.`, {
-          hint: '`parley archive rebuild` makes it anew from the database.',
+          hint: '`parley archive rebuild` rebuilds it from the database.',
         })
       }),
     )
@@ -54,7 +54,7 @@ export function archiveCommand(open: Open, steering: () => ArchiveSteering, scre
             progress(done, total)
           }),
         )
-        await screen.out(`${harmlessLine(folder)}: made anew, ${count(messages, 'message')}.\n`)
+        await screen.out(`${harmlessLine(folder)}: rebuilt, ${count(messages, 'message')}.\n`)
       }),
     )
   return command

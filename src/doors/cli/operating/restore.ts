@@ -46,6 +46,6 @@ A backup of SQLite may be restored into PostgreSQL, and the other way round: DAT
             `${harmlessLine(database)}: restored as of ${harmlessLine(created_at)}, with ${contents(manifest)}.\n`,
           )
         if (!archives && manifest.archives.length > 0)
-          await screen.note('The archives stayed behind: `parley serve` makes them anew when it starts.')
+          await screen.note('The archives stayed behind: `parley serve` rebuilds them when it starts.')
       }),
     )

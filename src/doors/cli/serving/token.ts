@@ -6,7 +6,7 @@ import type { Screen } from '../terminal/screen.ts'
 
 interface TokenKeeper {
   readonly file: string
-  /** HTTP_BEARER_TOKEN counts before the file. */
+  /** HTTP_BEARER_TOKEN is used instead of the file. */
   readonly inEnvironment: boolean
   read(): string | undefined
   write(): string
@@ -25,7 +25,7 @@ export function tokenCommand(keeper: () => TokenKeeper, screen: Screen): Command
         tellingPeople(screen, async () => {
           const kept = keeper()
           if (kept.inEnvironment)
-            throw new HubError('INVALID_ARGUMENT', 'HTTP_BEARER_TOKEN is set, and counts before the file.', {
+            throw new HubError('INVALID_ARGUMENT', 'HTTP_BEARER_TOKEN is set, and is used instead of the file.', {
               hint: 'Take it out of the settings first.',
             })
           const token = run(kept)

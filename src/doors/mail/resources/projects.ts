@@ -52,7 +52,7 @@ export function projectResources(hub: Hub): Resource<MailScope>[] {
     defineResource({
       uri: 'resource://project/{slug}{?limit,after}',
       name: 'project',
-      description: 'A project and its agents by name. Where there are more, next_after says where to go on.',
+      description: 'A project and its agents by name. Where there are more, next_after says where to continue.',
       own: { project: 'slug' },
       params: z.object({ slug: projectParameter, limit, after: wish }),
       async read({ slug, ...page }, { caller }) {
@@ -69,7 +69,7 @@ export function projectResources(hub: Hub): Resource<MailScope>[] {
       uri: 'resource://agents/{slug}{?active_within_seconds,limit,after}',
       name: 'agents',
       description:
-        'The agents of a project by name, with their last activity and unread mail. Where there are more, next_after says where to go on.',
+        'The agents of a project by name, with their last activity and unread mail. Where there are more, next_after says where to continue.',
       own: { project: 'slug' },
       params: z.object({ slug: projectParameter, active_within_seconds: seconds.optional(), limit, after: wish }),
       async read({ slug, active_within_seconds: seconds, ...page }, { caller }) {

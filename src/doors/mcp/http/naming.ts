@@ -34,7 +34,7 @@ export function nameIn({ headers, raw }: FastifyRequest, given: Query): { query:
     throw new HubError(
       'INVALID_ARGUMENT',
       `${headerName} says ${JSON.stringify(echo(name))}, and ?agent= on the URL says ${JSON.stringify(echo(String(agent)))}.`,
-      { hint: "Take one of the two out of your client's settings; which of them is you is not for Parley to say." },
+      { hint: "Take one of the two out of your client's settings; Parley cannot know which of them you are." },
     )
   return { query: agent === undefined ? { ...query, agent: name } : query, called: headerName }
 }

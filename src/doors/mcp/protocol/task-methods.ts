@@ -175,7 +175,7 @@ export function legacyTaskMethods<Scope>(service: Service<Scope>): Readonly<Reco
       if (task.status === 'working')
         throw new ProtocolError(
           ProtocolErrorCode.InternalError,
-          'Parley is shutting down; the task goes on after its next start.',
+          'Parley is shutting down; the task continues after its next start.',
         )
       if (task.status === 'cancelled') throw invalid('The task was cancelled.')
       const result = await handOut(service, task, incoming.exchange)
