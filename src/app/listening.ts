@@ -54,7 +54,7 @@ async function clearSocket(path: string): Promise<void> {
   if (!answers) rmSync(path, { force: true })
 }
 
-export interface Certificate {
+interface Certificate {
   readonly cert: Buffer
   readonly key: Buffer
 }

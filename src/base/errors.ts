@@ -14,7 +14,7 @@ export const kinds = {
   internal: { status: 500, rpc: -32603, retryable: false },
 } as const
 
-export type Kind = keyof typeof kinds
+type Kind = keyof typeof kinds
 
 export const codes = {
   INVALID_ARGUMENT: 'invalid',

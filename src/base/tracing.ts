@@ -3,7 +3,7 @@ import type * as Api from '@opentelemetry/api'
 import { HubError } from './errors.ts'
 
 /** Numbers, and words of Parley's own: never a body, a subject, a token, a query, or the name of an agent or a project (serve.traces.content). */
-export type Attributes = Readonly<Record<string, string | number | boolean>>
+type Attributes = Readonly<Record<string, string | number | boolean>>
 
 /** Headers or `_meta`: where a client writes the trace that its request belongs to. */
 type Carrier = Readonly<Record<string, unknown>>

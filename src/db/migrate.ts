@@ -20,7 +20,7 @@ export interface Migration {
 }
 
 /** A migration that was applied, and how long it held its locks. */
-export interface AppliedStep {
+interface AppliedStep {
   readonly id: number
   readonly name: string
   readonly ms: number

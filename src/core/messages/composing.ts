@@ -3,7 +3,7 @@ import { traceparent } from '../../base/tracing.ts'
 import { requestKind } from '../../store/contacts/grounds.ts'
 import { automaticKind } from '../../store/mail/conversations.ts'
 import type { Terms } from '../../store/messages/admission.ts'
-import { digestOf } from '../../store/messages/client-ids.ts'
+import { bodyHashOf } from '../../store/messages/client-ids.ts'
 import type { NewMail, Placed } from '../../store/messages/sending.ts'
 import type { Agent } from '../agents/agents.ts'
 import type { Hub } from '../hub/hub.ts'
@@ -65,7 +65,7 @@ export function compose(hub: Hub, { uid, sender, recipients, draft, enclosed, pl
       to: recipients.map(({ agent, kind }) => ({ id: agent.id, kind })),
       terms: how.terms,
       called,
-      digest: called !== undefined && named === 'used' ? digestOf(draft.body) : undefined,
+      bodyHash: called !== undefined && named === 'used' ? bodyHashOf(draft.body) : undefined,
       guests: guestsOf(sender, recipients, thread?.project_id ?? sender.projectId),
       about: aboutOf(sender, draft, thread),
       images: carried.flatMap((one, position) =>

@@ -41,7 +41,7 @@ const mostNamed = 50
 const unflushed = { repeatable: true }
 
 /** A way by which an agent is told. */
-export interface Route {
+interface Route {
   /** The client, as `claude`. */
   readonly via: string
   /** The client's own name for its session. */
@@ -143,7 +143,7 @@ export async function confirmAnnounced(hub: Hub, acting: Acting, session: string
   for (const via of confirmed) countPushes(hub, via, 'confirmed', 1)
 }
 
-export interface AwaitingMail extends Omit<Route, 'reminds'> {
+interface AwaitingMail extends Omit<Route, 'reminds'> {
   /** When it began, where it has asked before: it does not displace a newer waiter of the session, and is the same one to other nodes. */
   readonly since?: number
   /** The client has begun the waiter because a turn of the session ended. */

@@ -9,7 +9,7 @@ import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { type Claim, claimMessage } from '../mail/claims.ts'
 
-export interface BridgeClaim {
+interface BridgeClaim {
   readonly uid: string
   readonly client?: string | undefined
   /** The bridge, as `openclaw`. */

@@ -19,7 +19,7 @@ import { type Hooked, hookedSessions } from './sessions.ts'
  *   away       none of these
  *   never      nobody has ever acted under its name
  */
-export type ReachState = 'waiting' | 'wakeable' | 'active' | 'next_turn' | 'away' | 'never'
+type ReachState = 'waiting' | 'wakeable' | 'active' | 'next_turn' | 'away' | 'never'
 
 export interface Reach {
   readonly state: ReachState
@@ -145,7 +145,7 @@ function judge({ standing, sessions, behind, rate, seenMs, paused = false }: Fac
 }
 
 /** Said in each receipt while waking is paused, to both sides. */
-export const pausedWords =
+const pausedWords =
   'waking is paused, because agents only answered each other: a message of a person, or `parley loops resume`, lets it go on'
 
 const units = [

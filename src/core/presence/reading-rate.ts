@@ -34,7 +34,7 @@ export async function readingRates(hub: Hub, agentIds: readonly number[]): Promi
 }
 
 /** Until now, and not until the last one was read: a reader that has stopped becomes slower. */
-export function rateOf(times: readonly number[], now: number): string | undefined {
+function rateOf(times: readonly number[], now: number): string | undefined {
   if (times.length < fewest || now - Math.max(...times) > lately) return undefined
   const minutes = Math.max(now - Math.min(...times), 1000) / 60_000
   const aMinute = times.length / minutes

@@ -5,7 +5,7 @@ import { type Hub, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
 import type { Sent } from '../messages/receipt.ts'
 
-export interface RecipientFacts {
+interface RecipientFacts {
   /** Unread messages before this one. */
   readonly behind: number
   readonly activeAt: number

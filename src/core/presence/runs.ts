@@ -30,7 +30,7 @@ export interface Run extends Pointer {
   readonly run: string
 }
 
-export interface AwaitingRun {
+interface AwaitingRun {
   readonly waitMs: number
   readonly signals: readonly AbortSignal[]
   /** Where somebody waits. */

@@ -6,7 +6,7 @@ import { type Hub, reader } from '../hub/hub.ts'
 import { slugOfProject } from '../projects/projects.ts'
 import { type Standing, whoWaits } from './presence.ts'
 
-export interface WaitingAgent extends Standing {
+interface WaitingAgent extends Standing {
   readonly name: string
   /** The slug of its project. */
   readonly project: string

@@ -13,7 +13,7 @@ import type { Counting, look } from './search-look.ts'
 
 const looking = moduleBeside(import.meta.url, 'search-look')
 
-export interface AskedQuery {
+interface AskedQuery {
   readonly text: string
   /** Nothing but filters, if any. */
   readonly blank: boolean

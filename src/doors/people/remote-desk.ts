@@ -6,12 +6,12 @@ import type {
   Directory,
   Follower,
   Found,
-  Letter,
   MadeTopic,
   MailList,
   Receipt,
   Traced,
   WaitingList,
+  WholeMessage,
 } from '../words/desk.ts'
 
 interface RemoteEvent {
@@ -40,7 +40,7 @@ export function remoteDesk(remote: Remote): Desk {
     now: () => remote.now(),
     inbox: (wish) => get<MailList>('/people/inbox', { ...wish }),
     threads: (wish) => get<MailList>('/people/threads', { ...wish }),
-    read: (id) => get<Letter>('/people/message', { id }),
+    read: (id) => get<WholeMessage>('/people/message', { id }),
     trace: (id) => get<Traced>('/people/trace', { id }),
     search: (wish) => get<Found>('/people/search', { ...wish }),
     agents: (wish) => get<Directory>('/people/agents', { ...wish }),

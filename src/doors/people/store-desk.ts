@@ -16,7 +16,7 @@ import { listWaiting } from '../../core/presence/waiting-agents.ts'
 import { createTopic } from '../../core/topics/topics.ts'
 import { marked } from '../../fulltext/excerpt.ts'
 import { addressIn, parseAddress } from '../words/addresses.ts'
-import type { Desk, InboxWish, Letter, MailList, MailWords } from '../words/desk.ts'
+import type { Desk, InboxWish, MailList, MailWords, WholeMessage } from '../words/desk.ts'
 import { toBoxed, toMessage, toRecipient, toSentReceipt } from '../words/page-mail.ts'
 import { toProfile } from '../words/profiles.ts'
 import { toReach } from '../words/reach.ts'
@@ -36,7 +36,7 @@ export function storeDesk(hub: Hub, caller: Caller): Desk {
         next,
       )
     },
-    read: async (id) => toLetter(await readMessage(hub, caller, id)),
+    read: async (id) => toWhole(await readMessage(hub, caller, id)),
     trace: async (id) => toTrace(await traceMessage(hub, caller, id)),
     async search({ query, project, limit, page, newest }) {
       const order = newest ? 'time' : 'relevance'
@@ -118,7 +118,7 @@ const toList = (messages: readonly MailWords[], next: number | undefined): MailL
   next_before: next ?? null,
 })
 
-const toLetter = (message: ShownMessage): Letter => ({
+const toWhole = (message: ShownMessage): WholeMessage => ({
   ...toMessage(message),
   topic: message.topic ?? null,
   body_md: message.body ?? '',

@@ -39,7 +39,7 @@ export interface MailList {
   readonly next_before: number | null
 }
 
-export interface Letter extends Omit<MailWords, 'recipients'> {
+export interface WholeMessage extends Omit<MailWords, 'recipients'> {
   readonly topic: string | null
   readonly body_md: string
   readonly bcc: readonly string[]
@@ -153,7 +153,7 @@ export interface Desk {
   now(): number
   inbox(wish: InboxWish): Promise<MailList>
   threads(wish: ListWish): Promise<MailList>
-  read(id: number): Promise<Letter>
+  read(id: number): Promise<WholeMessage>
   trace(id: number): Promise<Traced>
   search(wish: SearchWish): Promise<Found>
   agents(wish: AgentsWish): Promise<Directory>

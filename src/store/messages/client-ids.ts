@@ -15,19 +15,19 @@ interface NewClientId {
   to: readonly { readonly id: number }[]
   called: string
   /** Of other words under an id that is used. */
-  digest: string | undefined
+  bodyHash: string | undefined
   messageId: number
 }
 
-export function insertClientIds(tx: Tx, { senderId, to, called, digest, messageId }: NewClientId): void {
+export function insertClientIds(tx: Tx, { senderId, to, called, bodyHash, messageId }: NewClientId): void {
   tx.enqueue(
-    digest === undefined
+    bodyHash === undefined
       ? sql`
         INSERT INTO client_ids (recipient_id, client_id, sender_id, message_id)
         VALUES ${join(to.map(({ id }) => sql`(${id}, ${called}, ${senderId}, ${messageId})`))}`
       : sql`
         INSERT INTO repeated_ids (recipient_id, client_id, sender_id, digest, message_id)
-        VALUES ${join(to.map(({ id }) => sql`(${id}, ${called}, ${senderId}, ${digest}, ${messageId})`))}`,
+        VALUES ${join(to.map(({ id }) => sql`(${id}, ${called}, ${senderId}, ${bodyHash}, ${messageId})`))}`,
   )
 }
 
@@ -61,13 +61,13 @@ export async function findRepeated(
   const [row] = await db.all<{ id: number }>(sql`
     SELECT message_id AS id FROM repeated_ids
     WHERE recipient_id IN (${join([...recipientIds])}) AND client_id = ${clientId} AND sender_id = ${senderId}
-      AND digest = ${digestOf(body)}
+      AND digest = ${bodyHashOf(body)}
     ORDER BY message_id LIMIT 1`)
   return row
 }
 
 /** 128 bits: of one sender's words under one of its ids no two have the same. */
-export const digestOf = (body: string): string => hash('sha256', body, 'base64url').slice(0, 22)
+export const bodyHashOf = (body: string): string => hash('sha256', body, 'base64url').slice(0, 22)
 
 interface Received {
   senderId: number

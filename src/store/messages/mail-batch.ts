@@ -74,8 +74,8 @@ export function mailBatch(all: readonly NewMail[], { hurried }: { hurried: boole
     placed AS MATERIALIZED (
       SELECT passed.*, sent.id AS message_id, sent.thread_id AS place_id, sent.seq FROM passed JOIN sent ON sent.uid = passed.uid)
     ${some(({ to }) => to?.length, all.some(({ message }) => message.expiresAt) ? deliveredUntil : delivered)}
-    ${some(({ called, digest }) => called !== undefined && digest === undefined, named)}
-    ${some(({ digest }) => digest, repeated)}
+    ${some(({ called, bodyHash }) => called !== undefined && bodyHash === undefined, named)}
+    ${some(({ bodyHash }) => bodyHash, repeated)}
     ${some(({ guests }) => guests?.length, invited)}
     ${some(({ about }) => about, filed)}
     ${some(({ images }) => images?.length, pictured)}
@@ -167,7 +167,7 @@ function toRow({ message, about, feed, terms, ...mail }: NewMail, n: number) {
     until: contact?.until ?? 0,
     leases: leases ? 1 : 0,
     called: mail.called,
-    digest: mail.digest,
+    digest: mail.bodyHash,
     low_id: low,
     high_id: high,
     subject_key: about?.key,

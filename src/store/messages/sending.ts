@@ -26,8 +26,8 @@ export interface NewMail {
   readonly terms?: Terms
   /** The id under which its sender finds it again. */
   readonly called?: string | undefined
-  /** Of its words, where the sender has used that id for others. */
-  readonly digest?: string | undefined
+  /** The hash of its body, where the sender has used that id for another one. */
+  readonly bodyHash?: string | undefined
   /** The projects, besides its thread's own, that may see it. */
   readonly guests?: readonly number[]
   /** The conversation that its thread is from now on. */
@@ -98,7 +98,7 @@ async function insertInTurn(tx: Tx, mail: NewMail): Promise<Placed | undefined> 
   const threadId = mail.threadId ?? (await insertThread(tx, begins))
   const messageId = await insertMessage(tx, { ...message, threadId, seq })
   if (to.length > 0) insertDeliveries(tx, { ...message, messageId, to })
-  if (called !== undefined) insertClientIds(tx, { ...message, to, called, digest: mail.digest, messageId })
+  if (called !== undefined) insertClientIds(tx, { ...message, to, called, bodyHash: mail.bodyHash, messageId })
   if (mail.guests?.length) insertGuests(tx, { threadId, messageId, projectIds: mail.guests })
   if (about !== undefined) insertConversation(tx, { ...about, threadId })
   for (const image of mail.images ?? []) insertInline(tx, { message_id: messageId, ...image })
