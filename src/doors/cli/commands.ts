@@ -7,6 +7,7 @@ import type { Hub } from '../../core/hub/hub.ts'
 import { forPeople, UsageError } from './failures.ts'
 import { harmlessJson } from './terminal/harmless.ts'
 import type { Screen } from './terminal/screen.ts'
+import { type Columns, table } from './terminal/tables.ts'
 import { loadWidths } from './terminal/width.ts'
 
 /** Opens the hub for one command. */
@@ -44,23 +45,28 @@ export const moreWords = (more: boolean, how: string) => ({ has_more: more, ...(
 /** Of a list that `--limit` cuts. */
 export const higherLimit = 'There are more: --limit shows them.'
 
-interface List {
+interface List<Row> {
   /** The answer for a program. */
   readonly document: object
-  readonly count: number
-  readonly hasMore: boolean
+  readonly rows: readonly Row[]
+  readonly columns: Columns<Row>
   /** Said to a person where there is nothing. */
-  readonly none: string
-  readonly table: () => string
+  readonly none?: string
+  /** Whether there is more than these, and how to see it; left out where the document says so itself. */
+  readonly hasMore?: boolean
+  readonly how?: string
 }
 
 /** A list as it was asked for: JSON, or a table with a word on what is not in it. */
-export async function outList(screen: Screen, { json }: { readonly json?: boolean }, list: List): Promise<void> {
-  const { document, count, hasMore, none, table } = list
-  if (json) return outJson(screen, { ...document, ...moreWords(hasMore, higherLimit) })
-  if (count === 0 && screen.tty) return screen.note(none)
-  await screen.out(table())
-  if (hasMore) await screen.note(higherLimit)
+export async function outList<Row>(
+  screen: Screen,
+  { json }: { readonly json?: boolean },
+  { document, rows, columns, none, hasMore, how = higherLimit }: List<Row>,
+): Promise<void> {
+  if (json) return outJson(screen, { ...document, ...(hasMore !== undefined && moreWords(hasMore, how)) })
+  if (none !== undefined && rows.length === 0 && screen.tty) return screen.note(none)
+  await screen.out(table(columns, rows, screen))
+  if (hasMore) await screen.note(how)
 }
 
 /** A project as the first argument of a command. */

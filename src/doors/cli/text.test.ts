@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { verifies } from '../../../test/support/verifies.ts'
 import type { Entry } from '../../core/topics/transcript.ts'
 import { harmlessJson, harmlessLine, harmlessText, word } from './terminal/harmless.ts'
-import { table } from './terminal/tables.ts'
+import { type Columns, table } from './terminal/tables.ts'
 import { displayWidth, loadWidths, truncate, wrap } from './terminal/width.ts'
 import { messageMarkdown, messageText } from './topics/messages.ts'
 
@@ -62,11 +62,15 @@ describe('Text from agents', () => {
 })
 
 describe('A table', () => {
-  const columns = { name: 'shrinks', messages: 'right', seen: 'left' } as const
+  const columns: Columns<readonly [name: string, messages: number, seen: string]> = {
+    name: ['shrinks', ([name]) => name],
+    messages: ['right', ([, messages]) => messages],
+    seen: ['left', ([, , seen]) => seen],
+  }
   const rows = [
-    ['漢字', '5', 'just now'],
-    ['a name that does not fit the terminal', '1200', '3 min ago'],
-  ]
+    ['漢字', 5, 'just now'],
+    ['a name that does not fit the terminal', 1200, '3 min ago'],
+  ] as const
 
   verifies('cli.topics.terminal', 'fits the terminal, its columns under each other', () => {
     expect(table(columns, rows, terminal)).toBe(
@@ -81,7 +85,7 @@ describe('A table', () => {
   })
 
   verifies('cli.topics.terminal', 'has tabs between its values elsewhere, which no value can hold', () => {
-    expect(table(columns, [['a\tb\x1b', '1', 'x']], plain)).toBe('name\tmessages\tseen\na␉b␛\t1\tx\n')
+    expect(table(columns, [['a\tb\x1b', 1, 'x']], plain)).toBe('name\tmessages\tseen\na␉b␛\t1\tx\n')
   })
 })
 

@@ -22,7 +22,7 @@ import {
 import { word } from '../terminal/harmless.ts'
 import { when } from '../terminal/phrases.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { table } from '../terminal/tables.ts'
+import type { Columns } from '../terminal/tables.ts'
 
 interface Shared {
   readonly limit: number
@@ -115,10 +115,10 @@ async function show(hub: Hub, caller: Caller, screen: Screen, options: Wish): Pr
   const shown = messages.map((message) => ({ ...toEnvelope(message), ...toDelivery(message) }))
   return outList(screen, options, {
     document: { project, agent, ...threshold, count: messages.length, messages: shown },
-    count: messages.length,
-    hasMore: more,
+    rows: messages,
+    columns: columnsFor(screen, now),
     none: nothing(agent, olderThan?.minutes),
-    table: () => tableOf(messages, screen, now),
+    hasMore: more,
   })
 }
 
@@ -127,22 +127,11 @@ function nothing(agent: string, minutes: number | undefined): string {
   return `${word(agent)} has nothing to acknowledge${since}.`
 }
 
-function tableOf(messages: readonly Received[], screen: Screen, now: number): string {
-  const columns = {
-    id: 'right',
-    from: 'left',
-    subject: 'shrinks',
-    importance: 'left',
-    sent: 'left',
-    read: 'left',
-  } as const
-  const rows = messages.map(({ id, from, subject, importance, createdAt, readAt }) => [
-    String(id),
-    address(from),
-    subject,
-    importance,
-    when(screen, createdAt, now),
-    readAt === undefined ? 'no' : when(screen, readAt, now),
-  ])
-  return table(columns, rows, screen)
-}
+const columnsFor = (screen: Screen, now: number): Columns<Received> => ({
+  id: ['right', ({ id }) => id],
+  from: ['left', ({ from }) => address(from)],
+  subject: ['shrinks', ({ subject }) => subject],
+  importance: ['left', ({ importance }) => importance],
+  sent: ['left', ({ createdAt }) => when(screen, createdAt, now)],
+  read: ['left', ({ readAt }) => (readAt === undefined ? 'no' : when(screen, readAt, now))],
+})

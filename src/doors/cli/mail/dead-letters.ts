@@ -13,22 +13,12 @@ import {
 import type { Who } from '../../../core/pages/page-message.ts'
 import { addressIn } from '../../words/addresses.ts'
 import { iso } from '../../words/times.ts'
-import {
-  atLeast,
-  examples,
-  higherLimit,
-  moreWords,
-  newCommand,
-  type Open,
-  outJson,
-  withHub,
-  withJson,
-} from '../commands.ts'
+import { atLeast, examples, newCommand, type Open, outJson, outList, withHub, withJson } from '../commands.ts'
 import { bodyText } from '../terminal/bodies.ts'
 import { word } from '../terminal/harmless.ts'
 import { when } from '../terminal/phrases.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { table } from '../terminal/tables.ts'
+import { type Columns, table } from '../terminal/tables.ts'
 
 interface Options {
   readonly json?: true
@@ -41,15 +31,17 @@ export function deadLettersCommand(open: Open, screen: Screen): Command {
 
   withJson(letters.command('list').description('list dead letters, the newest first'), 'dead-letters list --json')
     .option('--limit <n>', 'how many at most', atLeast(1), 200)
-    .action(({ limit, json }: Options & { limit: number }) =>
+    .action((options: Options & { limit: number }) =>
       // The database is open to its operator only.
       withHub(open, screen, async (hub) => {
-        const found = await listDeadLetters(hub, operator, { limit })
-        if (json)
-          return outJson(screen, { dead_letters: found.letters.map(toLetter), ...moreWords(found.more, higherLimit) })
-        if (found.letters.length === 0 && screen.tty) return screen.note('There are no dead letters.')
-        await screen.out(toTable(found.letters, screen, hub.clock.now()))
-        if (found.more) await screen.note(`There are more than these ${limit}: --limit shows more.`)
+        const { letters, more } = await listDeadLetters(hub, operator, options)
+        return outList(screen, options, {
+          document: { dead_letters: letters.map(toLetter) },
+          rows: letters,
+          columns: columnsFor(screen, hub.clock.now()),
+          none: 'There are no dead letters.',
+          hasMore: more,
+        })
       }),
     )
 
@@ -64,7 +56,7 @@ export function deadLettersCommand(open: Open, screen: Screen): Command {
     const { shown, letters } = await showDeadLetter(hub, operator, id)
     const { body = '' } = shown
     if (json) return outJson(screen, { dead_letters: letters.map(toLetter), body_md: body })
-    await screen.out(`${toTable(letters, screen, hub.clock.now())}\n${bodyText(body, screen)}`)
+    await screen.out(`${table(columnsFor(screen, hub.clock.now()), letters, screen)}\n${bodyText(body, screen)}`)
     await screen.note(`Hand it out again: parley dead-letters retry ${id}`)
   })
 
@@ -104,16 +96,11 @@ const toLetter = ({ message, recipient, attempts, diedAt }: DeadLetter) => ({
   died_ts: iso(diedAt),
 })
 
-const toTable = (letters: readonly DeadLetter[], screen: Screen, now: number): string =>
-  table(
-    { id: 'right', to: 'left', from: 'left', subject: 'shrinks', attempts: 'right', died: 'left' },
-    letters.map(({ message, recipient, attempts, diedAt }) => [
-      String(message.id),
-      toName(recipient),
-      addressIn(recipient.project)(message.from),
-      message.subject,
-      String(attempts),
-      when(screen, diedAt, now),
-    ]),
-    screen,
-  )
+const columnsFor = (screen: Screen, now: number): Columns<DeadLetter> => ({
+  id: ['right', ({ message }) => message.id],
+  to: ['left', ({ recipient }) => toName(recipient)],
+  from: ['left', ({ message, recipient }) => addressIn(recipient.project)(message.from)],
+  subject: ['shrinks', ({ message }) => message.subject],
+  attempts: ['right', ({ attempts }) => attempts],
+  died: ['left', ({ diedAt }) => when(screen, diedAt, now)],
+})

@@ -22,7 +22,7 @@ import {
 } from '../commands.ts'
 import { harmlessLine, word } from '../terminal/harmless.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { table } from '../terminal/tables.ts'
+import type { Columns } from '../terminal/tables.ts'
 
 interface Shared {
   readonly limit: number
@@ -56,14 +56,13 @@ export function leasesCommand(open: Open, screen: Screen): Command {
   ): Promise<void> =>
     withHub(open, screen, async (hub) => {
       const { slug: project } = await needProject(hub, local, slugOrKey)
-      const found = await find(hub)
-      const { leases, hasMore } = found
+      const { leases, hasMore, now } = await find(hub)
       return outList(screen, options, {
         document: { project, file_reservations: leases.map(toReservation), count: leases.length },
-        count: leases.length,
-        hasMore,
+        rows: leases,
+        columns: columnsFor(screen, now),
         none: `${none} in ${project}.`,
-        table: () => toTable(found, screen),
+        hasMore,
       })
     })
 
@@ -133,24 +132,19 @@ const toFreed = (freed: readonly Freed[]) => ({
   file_reservations: freed.map(({ id, agent, pattern, told }) => ({ id, agent, path_pattern: pattern, told })),
 })
 
-function toTable({ leases, now }: Found, screen: Screen): string {
-  const columns = {
-    id: 'right',
-    agent: 'left',
-    pattern: 'shrinks',
-    mode: 'left',
-    state: 'left',
-    ends: 'left',
-    reason: 'shrinks',
-  } as const
-  const rows = leases.map((lease) => {
-    const { id, agent, pattern, exclusive, reason, expiresAt, releasedAt } = lease
-    const end = Math.min(expiresAt, releasedAt ?? expiresAt)
-    const when = end > now ? hence(end, now) : ago(end, now)
-    const mode = exclusive ? 'exclusive' : 'shared'
-    return [String(id), word(agent), pattern, mode, stateOf(lease, now), screen.tty ? when : iso(end), reason]
-  })
-  return table(columns, rows, screen)
+const columnsFor = ({ tty }: Screen, now: number): Columns<Lease> => ({
+  id: ['right', ({ id }) => id],
+  agent: ['left', ({ agent }) => word(agent)],
+  pattern: ['shrinks', ({ pattern }) => pattern],
+  mode: ['left', ({ exclusive }) => (exclusive ? 'exclusive' : 'shared')],
+  state: ['left', (lease) => stateOf(lease, now)],
+  ends: ['left', ({ expiresAt, releasedAt = expiresAt }) => endOf(Math.min(expiresAt, releasedAt), now, tty)],
+  reason: ['shrinks', ({ reason }) => reason],
+})
+
+function endOf(end: number, now: number, tty: boolean): string {
+  if (!tty) return iso(end)
+  return end > now ? hence(end, now) : ago(end, now)
 }
 
 /** A lease that was put away when it expired counts as expired, not as released. */

@@ -2,11 +2,10 @@
 import type { Command } from 'commander'
 import { type Loop, listLoops, resumeLoop } from '../../../core/pages/loops.ts'
 import { iso } from '../../words/times.ts'
-import { callerOf, examples, newCommand, type Open, outJson, withHub, withJson } from '../commands.ts'
+import { callerOf, examples, newCommand, type Open, outJson, outList, withHub, withJson } from '../commands.ts'
 import { word } from '../terminal/harmless.ts'
 import { when } from '../terminal/phrases.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { table } from '../terminal/tables.ts'
 
 interface Options {
   readonly json?: true
@@ -29,21 +28,21 @@ export function loopsCommand(open: Open, screen: Screen): Command {
     loops.command('list').description('list the pauses, the latest first'),
     'loops list',
     'loops list --json',
-  ).action(({ json }: Options) =>
+  ).action((options: Options) =>
     withHub(open, screen, async (hub) => {
-      const found = await listLoops(hub, await callerOf(open, hub))
-      if (json) return outJson(screen, { loops: found.map(toLoop) })
-      if (found.length === 0 && screen.tty) return screen.note('Waking is paused nowhere.')
-      const rows = found.map(({ id, thread = 'all', project, agents, pausedAt }) => [
-        id,
-        thread,
-        project,
-        agents.join(', '),
-        when(screen, pausedAt, hub.clock.now()),
-      ])
-      await screen.out(
-        table({ id: 'left', thread: 'shrinks', project: 'shrinks', agents: 'shrinks', paused: 'left' }, rows, screen),
-      )
+      const loops = await listLoops(hub, await callerOf(open, hub))
+      return outList(screen, options, {
+        document: { loops: loops.map(toLoop) },
+        rows: loops,
+        columns: {
+          id: ['left', ({ id }) => id],
+          thread: ['shrinks', ({ thread = 'all' }) => thread],
+          project: ['shrinks', ({ project }) => project],
+          agents: ['shrinks', ({ agents }) => agents.join(', ')],
+          paused: ['left', ({ pausedAt }) => when(screen, pausedAt, hub.clock.now())],
+        },
+        none: 'Waking is paused nowhere.',
+      })
     }),
   )
 

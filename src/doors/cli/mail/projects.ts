@@ -34,7 +34,8 @@ export function listProjectsCommand(open: Open, screen: Screen): Command {
       withHub(open, screen, async (hub) => {
         const { listed, more } = await collect(hub, { includeAgents, limit })
         if (json) return outJson(screen, toAnswer(listed, more))
-        await screen.out((includeAgents ? agentTable : projectTable)(screen, listed, hub.clock.now()))
+        const time = (at: number) => when(screen, at, hub.clock.now())
+        await screen.out(includeAgents ? agentTable(listed, screen, time) : projectTable(listed, screen, time))
         if (more) await screen.note('There are more projects; without --limit all are shown.')
       }),
   )
@@ -83,38 +84,38 @@ const toAnswer = (listed: readonly Listed[], more: boolean) => ({
   ...moreWords(more, 'There are more projects; without --limit all are shown.'),
 })
 
-function projectTable(screen: Screen, listed: readonly Listed[], now: number): string {
-  const columns = { slug: 'left', key: 'shrinks', agents: 'right', created: 'left' } as const
-  const rows = listed.map(({ project: { slug, key, createdAt }, count }) => [
-    slug,
-    key,
-    String(count),
-    when(screen, createdAt, now),
-  ])
-  return table(columns, rows, screen)
-}
+type Time = (at: number) => string
+
+const projectTable = (listed: readonly Listed[], screen: Screen, time: Time): string =>
+  table(
+    {
+      slug: ['left', ({ project }) => project.slug],
+      key: ['shrinks', ({ project }) => project.key],
+      agents: ['right', ({ count }) => count],
+      created: ['left', ({ project }) => time(project.createdAt)],
+    },
+    listed,
+    screen,
+  )
 
 /** A line an agent; a project without any has one of its own. */
-function agentTable(screen: Screen, listed: readonly Listed[], now: number): string {
-  const columns = {
-    project: 'shrinks',
-    agent: 'shrinks',
-    program: 'shrinks',
-    model: 'shrinks',
-    unread: 'right',
-    'last active': 'left',
-  } as const
+function agentTable(listed: readonly Listed[], screen: Screen, time: Time): string {
   const rows = listed.flatMap(({ project: { slug }, agents = [] }) =>
-    agents.length === 0
-      ? [[slug, '', '', '', '', '']]
-      : agents.map(({ name, program, model, unread, activeAt }) => [
-          slug,
-          name,
-          program,
-          model,
-          String(unread),
-          activeAt === 0 ? 'never' : when(screen, activeAt, now),
-        ]),
+    agents.length === 0 ? [{ slug, agent: undefined }] : agents.map((agent) => ({ slug, agent })),
   )
-  return table(columns, rows, screen)
+  return table(
+    {
+      project: ['shrinks', ({ slug }) => slug],
+      agent: ['shrinks', ({ agent }) => agent?.name ?? ''],
+      program: ['shrinks', ({ agent }) => agent?.program ?? ''],
+      model: ['shrinks', ({ agent }) => agent?.model ?? ''],
+      unread: ['right', ({ agent }) => agent?.unread ?? ''],
+      'last active': [
+        'left',
+        ({ agent }) => (agent === undefined ? '' : agent.activeAt === 0 ? 'never' : time(agent.activeAt)),
+      ],
+    },
+    rows,
+    screen,
+  )
 }

@@ -1,8 +1,8 @@
 /** `parley config show`: every setting in force, and where it comes from. */
 import type { Command } from 'commander'
-import { examples, newCommand, outJson, tellingPeople } from '../commands.ts'
+import { examples, newCommand, outList, tellingPeople } from '../commands.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { table } from '../terminal/tables.ts'
+import type { Columns } from '../terminal/tables.ts'
 
 interface ShownSetting {
   readonly name: string
@@ -10,7 +10,11 @@ interface ShownSetting {
   readonly source: string
 }
 
-const columns = { setting: 'left', value: 'shrinks', from: 'shrinks' } as const
+const columns: Columns<ShownSetting> = {
+  setting: ['left', ({ name }) => name],
+  value: ['shrinks', ({ value }) => value],
+  from: ['shrinks', ({ source }) => source],
+}
 
 export function configCommand(settings: () => readonly ShownSetting[], screen: Screen): Command {
   const command = newCommand('config', screen)
@@ -22,17 +26,10 @@ export function configCommand(settings: () => readonly ShownSetting[], screen: S
     .command('show')
     .description('print the settings in force; secrets are hidden')
     .option('--json', 'answer with JSON, for programs')
-    .action(({ json }: { json?: true }) =>
+    .action((options: { json?: true }) =>
       tellingPeople(screen, async () => {
         const shown = settings()
-        if (json) return outJson(screen, { settings: shown })
-        await screen.out(
-          table(
-            columns,
-            shown.map(({ name, value, source }) => [name, value, source]),
-            screen,
-          ),
-        )
+        return outList(screen, options, { document: { settings: shown }, rows: shown, columns })
       }),
     )
   return command

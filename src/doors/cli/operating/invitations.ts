@@ -14,21 +14,10 @@ import {
 import { longestDays, readDuration } from '../../words/durations.ts'
 import { joinLine, toInvitation, toInvited } from '../../words/invitations.ts'
 import { iso } from '../../words/times.ts'
-import {
-  atLeast,
-  higherLimit,
-  moreWords,
-  newCommand,
-  type Open,
-  outJson,
-  projectTyped,
-  withHub,
-  withJson,
-} from '../commands.ts'
+import { atLeast, newCommand, type Open, outJson, outList, projectTyped, withHub, withJson } from '../commands.ts'
 import { word } from '../terminal/harmless.ts'
 import { when } from '../terminal/phrases.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { table } from '../terminal/tables.ts'
 
 /** The server as those who are invited know it. */
 export interface Reach {
@@ -96,22 +85,22 @@ export function invitationsCommand(open: Open, screen: Screen): Command {
       .description('list the invitations that can still be used')
       .option('--limit <n>', 'how many at most', atLeast(1), limits.listed),
     'invitations list',
-  ).action(({ json, limit }: { json?: boolean; limit: number }) =>
+  ).action((options: { json?: boolean; limit: number }) =>
     withHub(open, screen, async (hub) => {
-      const { invitations, more } = await listInvitations(hub, operator, { limit })
-      if (json) return outJson(screen, { invitations: invitations.map(toInvitation), ...moreWords(more, higherLimit) })
-      if (invitations.length === 0) return screen.note('There are no open invitations.')
-      const columns = { agent: 'shrinks', project: 'shrinks', door: 'left', made: 'left', until: 'left' } as const
-      const now = hub.clock.now()
-      const rows = invitations.map(({ agent, project, door, createdAt, expiresAt }) => [
-        agent,
-        project,
-        door,
-        when(screen, createdAt, now),
-        iso(expiresAt),
-      ])
-      await screen.out(table(columns, rows, screen))
-      if (more) await screen.note(higherLimit)
+      const { invitations, more } = await listInvitations(hub, operator, options)
+      return outList(screen, options, {
+        document: { invitations: invitations.map(toInvitation) },
+        rows: invitations,
+        columns: {
+          agent: ['shrinks', ({ agent }) => agent],
+          project: ['shrinks', ({ project }) => project],
+          door: ['left', ({ door }) => door],
+          made: ['left', ({ createdAt }) => when(screen, createdAt, hub.clock.now())],
+          until: ['left', ({ expiresAt }) => iso(expiresAt)],
+        },
+        none: 'There are no open invitations.',
+        hasMore: more,
+      })
     }),
   )
 

@@ -6,21 +6,10 @@ import { operator } from '../../../core/access/callers.ts'
 import { createKey, type Key, listAllKeys, listKeys, revokeKeys, rotateKey } from '../../../core/agents/keys.ts'
 import { parseAddress } from '../../words/addresses.ts'
 import { iso } from '../../words/times.ts'
-import {
-  atLeast,
-  higherLimit,
-  moreWords,
-  newCommand,
-  type Open,
-  outJson,
-  projectTyped,
-  withHub,
-  withJson,
-} from '../commands.ts'
+import { atLeast, newCommand, type Open, outJson, outList, projectTyped, withHub, withJson } from '../commands.ts'
 import { word } from '../terminal/harmless.ts'
 import { when } from '../terminal/phrases.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { table } from '../terminal/tables.ts'
 
 interface Options {
   readonly project?: string
@@ -71,17 +60,18 @@ export function keysCommand(open: Open, screen: Screen): Command {
           called === undefined
             ? await listAllKeys(hub, operator, options)
             : { keys: await listKeys(hub, actingAs(called, options)), more: false }
-        if (options.json) return outJson(screen, { keys: keys.map(toShape), ...moreWords(more, higherLimit) })
-        if (keys.length === 0) return screen.note('There are no keys.')
-        const columns = { key: 'left', agent: 'shrinks', project: 'shrinks', made: 'left' } as const
-        const rows = keys.map(({ prefix, agent, project, createdAt }) => [
-          prefix === undefined ? '(unknown)' : `${prefix}…`,
-          agent,
-          project,
-          when(screen, createdAt, hub.clock.now()),
-        ])
-        await screen.out(table(columns, rows, screen))
-        if (more) await screen.note(higherLimit)
+        return outList(screen, options, {
+          document: { keys: keys.map(toShape) },
+          rows: keys,
+          columns: {
+            key: ['left', ({ prefix }) => (prefix === undefined ? '(unknown)' : `${prefix}…`)],
+            agent: ['shrinks', ({ agent }) => agent],
+            project: ['shrinks', ({ project }) => project],
+            made: ['left', ({ createdAt }) => when(screen, createdAt, hub.clock.now())],
+          },
+          none: 'There are no keys.',
+          hasMore: more,
+        })
       }),
     )
 

@@ -9,11 +9,10 @@ import {
   renameProject,
 } from '../../../core/transfers/merging.ts'
 import { toProject } from '../../words/profiles.ts'
-import { confirm, newCommand, type Open, outJson, tellingPeople, withHub, withJson } from '../commands.ts'
+import { confirm, newCommand, type Open, outJson, outList, tellingPeople, withHub, withJson } from '../commands.ts'
 import { harmlessLine } from '../terminal/harmless.ts'
 import { count, when } from '../terminal/phrases.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { table } from '../terminal/tables.ts'
 
 interface MergeOptions {
   readonly dryRun?: true
@@ -28,26 +27,22 @@ export function projectsCommand(open: Open, needUnused: () => Promise<void>, scr
   )
 
   const list = command.command('list').description('list the projects with their agents, threads, messages and leases')
-  withJson(list, 'projects list').action(({ json }: { json?: true }) =>
+  withJson(list, 'projects list').action((options: { json?: true }) =>
     withHub(open, screen, async (hub) => {
       const projects = await listWithFigures(hub, local)
-      if (json) return outJson(screen, { projects: projects.map((each) => ({ ...toProject(each), ...figures(each) })) })
-      const columns = {
-        slug: 'left',
-        key: 'shrinks',
-        agents: 'right',
-        threads: 'right',
-        messages: 'right',
-        reservations: 'right',
-        created: 'left',
-      } as const
-      const rows = projects.map(({ slug, key, createdAt, ...each }) => [
-        slug,
-        key,
-        ...Object.values(figures(each)).map(String),
-        when(screen, createdAt, hub.clock.now()),
-      ])
-      await screen.out(table(columns, rows, screen))
+      return outList(screen, options, {
+        document: { projects: projects.map((each) => ({ ...toProject(each), ...figures(each) })) },
+        rows: projects,
+        columns: {
+          slug: ['left', ({ slug }) => slug],
+          key: ['shrinks', ({ key }) => key],
+          agents: ['right', ({ agents }) => agents],
+          threads: ['right', ({ threads }) => threads],
+          messages: ['right', ({ messages }) => messages],
+          reservations: ['right', ({ leases }) => leases],
+          created: ['left', ({ createdAt }) => when(screen, createdAt, hub.clock.now())],
+        },
+      })
     }),
   )
 
@@ -73,7 +68,7 @@ export function projectsCommand(open: Open, needUnused: () => Promise<void>, scr
         const merged = await mergeProjects(hub, local, from, into)
         if (json) return outJson(screen, toAnswer(merged, true))
         await screen.out(`${merged.from.slug} is a part of ${merged.into.slug} now.\n`)
-        await screen.note('The next `parley serve` makes the archive anew.')
+        await screen.note('The next `parley serve` rebuilds the archive.')
       })
     }),
   )

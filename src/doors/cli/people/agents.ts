@@ -1,10 +1,10 @@
 /** `parley who` and `parley agents`: who is active, and all agents there are. */
 import type { Command } from 'commander'
 import type { AgentsWish, Directory } from '../../words/desk.ts'
-import { atLeast, higherLimit, moreWords, outJson } from '../commands.ts'
+import { atLeast, outList } from '../commands.ts'
 import { when } from '../terminal/phrases.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { type Columns, table } from '../terminal/tables.ts'
+import type { Columns } from '../terminal/tables.ts'
 import { atDesk, atMost, type OpenDesk, ofProject, peoplesCommand, type Where } from './person.ts'
 
 interface Options extends AgentsWish, Where {
@@ -13,53 +13,37 @@ interface Options extends AgentsWish, Where {
 
 type Agent = Directory['agents'][number]
 
+/** The time of an agent's last activity, as the screen shows it. */
+type Time = (agent: Agent) => string
+
 interface View {
-  readonly columns: Columns
-  /** The values before the column that says when the agent was active, and behind it. */
-  readonly row: (agent: Agent) => string[]
-  readonly more?: (agent: Agent) => string[]
+  readonly columns: (active: Time) => Columns<Agent>
   readonly none: string
 }
 
 const activity: View = {
-  columns: {
-    agent: 'left',
-    project: 'shrinks',
-    roles: 'shrinks',
-    task: 'shrinks',
-    unread: 'right',
-    'last active': 'left',
-    reach: 'shrinks',
-  },
-  row: ({ name, project, roles = [], task_description, unread_count }) => [
-    name,
-    project,
-    roles.join(', '),
-    task_description,
-    String(unread_count),
-  ],
-  more: ({ reach }) => [reach?.text ?? ''],
+  columns: (active) => ({
+    agent: ['left', ({ name }) => name],
+    project: ['shrinks', ({ project }) => project],
+    roles: ['shrinks', ({ roles = [] }) => roles.join(', ')],
+    task: ['shrinks', ({ task_description }) => task_description],
+    unread: ['right', ({ unread_count }) => unread_count],
+    'last active': ['left', active],
+    reach: ['shrinks', ({ reach }) => reach?.text ?? ''],
+  }),
   none: 'Nobody was active in that time. `parley agents` lists everybody; --within looks further back.',
 }
 
 const directory: View = {
-  columns: {
-    agent: 'left',
-    project: 'shrinks',
-    program: 'shrinks',
-    model: 'shrinks',
-    contact: 'left',
-    unread: 'right',
-    'last active': 'left',
-  },
-  row: ({ name, project, program, model, contact_policy, unread_count }) => [
-    name,
-    project,
-    program,
-    model,
-    contact_policy,
-    String(unread_count),
-  ],
+  columns: (active) => ({
+    agent: ['left', ({ name }) => name],
+    project: ['shrinks', ({ project }) => project],
+    program: ['shrinks', ({ program }) => program],
+    model: ['shrinks', ({ model }) => model],
+    contact: ['left', ({ contact_policy }) => contact_policy],
+    unread: ['right', ({ unread_count }) => unread_count],
+    'last active': ['left', active],
+  }),
   none: 'There are no agents yet: an agent is there once it calls.',
 }
 
@@ -83,16 +67,10 @@ const listing = (command: Command, open: OpenDesk, { screen, view }: { screen: S
     atDesk(open, screen, options, async ({ desk, json }) => {
       const { project, limit, within } = options
       const directory = await desk.agents({ project, limit, within })
-      const { agents, has_more } = directory
-      if (json) return outJson(screen, { ...directory, ...moreWords(has_more, higherLimit) })
-      if (agents.length === 0 && screen.tty) return screen.note(view.none)
-      const now = desk.now()
-      const rows = agents.map((agent) => [
-        ...view.row(agent),
-        agent.last_active_ts === null ? 'never' : when(screen, Date.parse(agent.last_active_ts), now),
-        ...(view.more?.(agent) ?? []),
-      ])
-      await screen.out(table(view.columns, rows, screen))
-      if (has_more) await screen.note(higherLimit)
+      const { agents, has_more: hasMore } = directory
+      const active: Time = ({ last_active_ts }) =>
+        last_active_ts === null ? 'never' : when(screen, Date.parse(last_active_ts), desk.now())
+      const columns = view.columns(active)
+      return outList(screen, { json }, { document: directory, rows: agents, columns, none: view.none, hasMore })
     }),
   )

@@ -1,12 +1,12 @@
 /** `parley inbox` and `parley threads`: mail as the pages list it. Nothing is marked as read by it. */
 import type { Command } from 'commander'
 import type { InboxWish, ListWish, MailList, MailWords } from '../../words/desk.ts'
-import { atLeast, outJson } from '../commands.ts'
+import { atLeast, outList } from '../commands.ts'
 import { UsageError } from '../failures.ts'
 import { when } from '../terminal/phrases.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { table } from '../terminal/tables.ts'
-import { mailTable } from './mail-table.ts'
+import type { Columns } from '../terminal/tables.ts'
+import { mailColumns, titleOf } from './mail-table.ts'
 import { type AtDesk, atDesk, atMost, type OpenDesk, ofProject, peoplesCommand, type Where } from './person.ts'
 
 interface Listing extends ListWish, Where {
@@ -31,7 +31,7 @@ export function inboxCommand(open: OpenDesk, screen: Screen): Command {
     atDesk(open, screen, options, async (at) => {
       const { project, limit, before, unread, from, sent } = checked(name, options)
       const found = await at.desk.inbox({ name, project, limit, before, unread, from, sent })
-      return shown(at, screen, { found, draw: mailTable })
+      return shown(at, screen, { found, columns: mailColumns })
     }),
   )
 }
@@ -51,42 +51,37 @@ export function threadsCommand(open: OpenDesk, screen: Screen): Command {
   return ofProject(paged(command)).action((options: Listing) =>
     atDesk(open, screen, options, async (at) => {
       const { project, limit, before } = options
-      return shown(at, screen, { found: await at.desk.threads({ project, limit, before }), draw: threadTable })
+      return shown(at, screen, { found: await at.desk.threads({ project, limit, before }), columns: threadColumns })
     }),
   )
 }
 
-function threadTable(messages: readonly MailWords[], screen: Screen, now: number): string {
-  const columns = {
-    project: 'shrinks',
-    thread: 'shrinks',
-    subject: 'shrinks',
-    messages: 'right',
-    'last id': 'right',
-    'last from': 'shrinks',
-    'last sent': 'left',
-  } as const
-  const rows = messages.map(({ id, project, thread_id, subject, sealed, count = 1, from, created_ts }) => [
-    project,
-    thread_id ?? String(id),
-    sealed === true ? 'Sealed: between agents with keys' : subject,
-    String(count),
-    String(id),
-    from,
-    when(screen, Date.parse(created_ts), now),
-  ])
-  return table(columns, rows, screen)
-}
+const threadColumns = (screen: Screen, now: number): Columns<MailWords> => ({
+  project: ['shrinks', ({ project }) => project],
+  thread: ['shrinks', ({ thread_id, id }) => thread_id ?? id],
+  subject: ['shrinks', titleOf],
+  messages: ['right', ({ count = 1 }) => count],
+  'last id': ['right', ({ id }) => id],
+  'last from': ['shrinks', ({ from }) => from],
+  'last sent': ['left', ({ created_ts }) => when(screen, Date.parse(created_ts), now)],
+})
 
 interface Shown {
   readonly found: MailList
-  readonly draw: (messages: readonly MailWords[], screen: Screen, now: number) => string
+  readonly columns: (screen: Screen, now: number) => Columns<MailWords>
 }
 
-async function shown({ desk, json }: AtDesk, screen: Screen, { found, draw }: Shown): Promise<void> {
-  if (json) return outJson(screen, found)
-  const { messages, next_before } = found
-  if (messages.length === 0 && screen.tty) return screen.note('There is no such mail.')
-  await screen.out(draw(messages, screen, desk.now()))
-  if (next_before !== null) await screen.note(`There is more: --before ${next_before}`)
+async function shown({ desk, json }: AtDesk, screen: Screen, { found, columns }: Shown): Promise<void> {
+  const { messages: rows, next_before } = found
+  await outList(
+    screen,
+    { json },
+    {
+      document: found,
+      rows,
+      columns: columns(screen, desk.now()),
+      none: 'There is no such mail.',
+    },
+  )
+  if (!json && next_before !== null) await screen.note(`There is more: --before ${next_before}`)
 }

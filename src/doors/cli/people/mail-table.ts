@@ -5,21 +5,11 @@ import { clock } from '../../words/times.ts'
 import { harmlessLine } from '../terminal/harmless.ts'
 import { when } from '../terminal/phrases.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { table } from '../terminal/tables.ts'
+import { type Columns, cellsOf } from '../terminal/tables.ts'
 import { truncate } from '../terminal/width.ts'
 
-export const mailColumns = {
-  id: 'right',
-  project: 'shrinks',
-  from: 'shrinks',
-  to: 'shrinks',
-  subject: 'shrinks',
-  marks: 'left',
-  sent: 'left',
-} as const
-
 const recipients = ({ to, cc }: MailWords): string => [...to, ...cc].join(', ')
-const titleOf = ({ sealed, subject }: MailWords): string =>
+export const titleOf = ({ sealed, subject }: MailWords): string =>
   sealed === true ? 'Sealed: between agents with keys' : subject
 
 /** The marks of the pages in words. */
@@ -35,27 +25,20 @@ function marksOf(message: MailWords): string {
   ].join(', ')
 }
 
-const rowOf = (message: MailWords, sent: string): string[] => [
-  String(message.id),
-  message.project,
-  message.from,
-  recipients(message),
-  titleOf(message),
-  marksOf(message),
-  sent,
-]
-
-export const mailTable = (messages: readonly MailWords[], screen: Screen, now: number): string =>
-  table(
-    mailColumns,
-    messages.map((message) => rowOf(message, when(screen, Date.parse(message.created_ts), now))),
-    screen,
-  )
+export const mailColumns = (screen: Pick<Screen, 'tty'>, now: number): Columns<MailWords> => ({
+  id: ['right', ({ id }) => id],
+  project: ['shrinks', ({ project }) => project],
+  from: ['shrinks', ({ from }) => from],
+  to: ['shrinks', recipients],
+  subject: ['shrinks', titleOf],
+  marks: ['left', marksOf],
+  sent: ['left', ({ created_ts }) => when(screen, Date.parse(created_ts), now)],
+})
 
 /** One line of a live list: it cannot know how wide the columns of the next will be. */
 export function mailLine(message: MailWords, screen: Screen, now: number): string {
   // The same columns as in a table, one by one as they come.
-  if (!screen.tty) return `${rowOf(message, message.created_ts).map(harmlessLine).join('\t')}\n`
+  if (!screen.tty) return `${cellsOf(mailColumns(screen, now), message).join('\t')}\n`
   const time = clock(Date.parse(message.created_ts), now)
   const whom = recipients(message)
   const marks = marksOf({ ...message, unread: 0 })

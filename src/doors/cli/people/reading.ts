@@ -3,13 +3,13 @@ import type { Command } from 'commander'
 import { isReserved } from '../../../base/names.ts'
 import { ownWords } from '../../../base/preamble.ts'
 import { addressIn } from '../../words/addresses.ts'
-import type { Letter, SearchWish } from '../../words/desk.ts'
+import type { SearchWish, WholeMessage } from '../../words/desk.ts'
 import { atLeast, outJson } from '../commands.ts'
 import { bodyText } from '../terminal/bodies.ts'
 import { harmlessLine } from '../terminal/harmless.ts'
 import { count, when } from '../terminal/phrases.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { paint, table } from '../terminal/tables.ts'
+import { type Columns, paint, table } from '../terminal/tables.ts'
 import { atDesk, atMost, type OpenDesk, ofProject, peoplesCommand, type Where } from './person.ts'
 
 export function readCommand(open: OpenDesk, screen: Screen): Command {
@@ -18,46 +18,46 @@ export function readCommand(open: OpenDesk, screen: Screen): Command {
     .argument('<id>', 'the number of the message, from the list', atLeast(1))
     .action((id: number, options: Where & { readonly json?: true }) =>
       atDesk(open, screen, options, async ({ desk, json }) => {
-        const letter = await desk.read(id)
-        if (json) return outJson(screen, letter)
-        await screen.out(asText(letter, screen, desk.now()))
+        const message = await desk.read(id)
+        if (json) return outJson(screen, message)
+        await screen.out(asText(message, screen, desk.now()))
         await screen.note(`Answer it: parley reply ${id}`)
       }),
     )
 }
 
 /** A line a field, which no text of an agent can forge: its body is indented. */
-function asText(letter: Letter, screen: Screen, now: number): string {
-  const address = addressIn(letter.project)
+function asText(message: WholeMessage, screen: Screen, now: number): string {
+  const address = addressIn(message.project)
   const line = (name: string, value: string): string[] =>
     value === '' ? [] : [`${paint(screen, 'dim', `${name}:`)} ${harmlessLine(value)}\n`]
   const states = (kind: 'to' | 'cc' | 'bcc'): string =>
-    letter.recipients
+    message.recipients
       .filter((one) => one.kind === kind)
       .map((one) => `${address(one)} (${one.state})`)
       .join(', ')
-  const others = letter.thread.filter(({ id }) => id !== letter.id).map(({ id }) => `#${id}`)
-  const sender = letter.from.split('@', 1)[0] ?? ''
+  const others = message.thread.filter(({ id }) => id !== message.id).map(({ id }) => `#${id}`)
+  const sender = message.from.split('@', 1)[0] ?? ''
   return [
-    ...line('Message', `#${letter.id}`),
-    ...line('Subject', letter.subject),
-    ...line('From', `${letter.from}${isReserved(sender) ? ' (a person)' : ''}`),
+    ...line('Message', `#${message.id}`),
+    ...line('Subject', message.subject),
+    ...line('From', `${message.from}${isReserved(sender) ? ' (a person)' : ''}`),
     ...line('To', states('to')),
     ...line('Cc', states('cc')),
     ...line('Bcc', states('bcc')),
-    ...line('Project', letter.project),
-    ...line('Topic', letter.topic ?? ''),
-    ...line('Thread', letter.topic === null ? (letter.thread_id ?? '') : ''),
-    ...line('Sent', when(screen, Date.parse(letter.created_ts), now)),
-    ...line('Importance', letter.importance === 'normal' ? '' : letter.importance),
-    ...line('Acknowledgement', letter.ack_required ? 'wanted' : ''),
-    ...line('Answers', letter.reply_to === null ? '' : `#${letter.reply_to}`),
-    ...line('Attached', letter.attachments.length === 0 ? '' : count(letter.attachments.length, 'file')),
+    ...line('Project', message.project),
+    ...line('Topic', message.topic ?? ''),
+    ...line('Thread', message.topic === null ? (message.thread_id ?? '') : ''),
+    ...line('Sent', when(screen, Date.parse(message.created_ts), now)),
+    ...line('Importance', message.importance === 'normal' ? '' : message.importance),
+    ...line('Acknowledgement', message.ack_required ? 'wanted' : ''),
+    ...line('Answers', message.reply_to === null ? '' : `#${message.reply_to}`),
+    ...line('Attached', message.attachments.length === 0 ? '' : count(message.attachments.length, 'file')),
     ...line('In its thread', others.join(' ')),
     '\n',
-    letter.sealed === true
+    message.sealed === true
       ? "All agents of this message hold keys: the pages show it with the operator's token.\n"
-      : bodyText(ownWords(sender, letter.body_md), screen),
+      : bodyText(ownWords(sender, message.body_md), screen),
   ].join('')
 }
 
@@ -89,25 +89,16 @@ export function searchCommand(open: OpenDesk, screen: Screen): Command {
       if (suggestion !== null)
         await screen.note(`No message has these words; others begin so: parley search '${suggestion}'`)
       if (results.length === 0 && screen.tty) return screen.note('Nothing was found.')
-      const columns = {
-        id: 'right',
-        project: 'shrinks',
-        from: 'shrinks',
-        subject: 'shrinks',
-        text: 'shrinks',
-        thread: 'shrinks',
-        sent: 'left',
-      } as const
-      const rows = results.map(({ id, project: slug, from, thread_id, subject, text, created_ts }) => [
-        String(id),
-        slug,
-        from,
-        subject,
-        text,
-        thread_id ?? String(id),
-        when(screen, Date.parse(created_ts), desk.now()),
-      ])
-      await screen.out(table(columns, rows, screen))
+      const columns: Columns<(typeof results)[number]> = {
+        id: ['right', ({ id }) => id],
+        project: ['shrinks', ({ project }) => project],
+        from: ['shrinks', ({ from }) => from],
+        subject: ['shrinks', ({ subject }) => subject],
+        text: ['shrinks', ({ text }) => text],
+        thread: ['shrinks', ({ thread_id, id }) => thread_id ?? id],
+        sent: ['left', ({ created_ts }) => when(screen, Date.parse(created_ts), desk.now())],
+      }
+      await screen.out(table(columns, results, screen))
       const all = `${capped ? 'At least ' : ''}${count(total, 'message')} found.`
       await screen.note(next_page === null ? all : `${all} There is more: --page ${next_page}`)
     }),

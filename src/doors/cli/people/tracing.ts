@@ -6,20 +6,8 @@ import { atLeast, outJson } from '../commands.ts'
 import { harmlessLine } from '../terminal/harmless.ts'
 import { when } from '../terminal/phrases.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { table } from '../terminal/tables.ts'
+import { type Columns, table } from '../terminal/tables.ts'
 import { atDesk, type OpenDesk, peoplesCommand, type Where } from './person.ts'
-
-const columns = {
-  recipient: 'shrinks',
-  kind: 'left',
-  state: 'left',
-  offered: 'left',
-  via: 'left',
-  delivered: 'left',
-  read: 'left',
-  acked: 'left',
-  reach: 'shrinks',
-} as const
 
 export function traceCommand(open: OpenDesk, screen: Screen): Command {
   const says = 'trace a message: for each recipient its state, the times and the route'
@@ -51,17 +39,17 @@ The states, each with its time:
 
 function asText({ id, from, project, created_ts, recipients }: Traced, screen: Screen, now: number): string {
   const at = (time: string | null): string => (time === null ? '' : when(screen, Date.parse(time), now))
-  const rows = recipients.map((one) => [
-    addressIn(project)(one),
-    one.kind,
-    one.state,
-    at(one.offered_ts),
-    one.offered_via ?? '',
-    at(one.delivered_ts),
-    at(one.read_ts),
-    at(one.ack_ts),
-    one.reach?.text ?? '',
-  ])
+  const columns: Columns<(typeof recipients)[number]> = {
+    recipient: ['shrinks', addressIn(project)],
+    kind: ['left', ({ kind }) => kind],
+    state: ['left', ({ state }) => state],
+    offered: ['left', ({ offered_ts }) => at(offered_ts)],
+    via: ['left', ({ offered_via }) => offered_via ?? ''],
+    delivered: ['left', ({ delivered_ts }) => at(delivered_ts)],
+    read: ['left', ({ read_ts }) => at(read_ts)],
+    acked: ['left', ({ ack_ts }) => at(ack_ts)],
+    reach: ['shrinks', ({ reach }) => reach?.text ?? ''],
+  }
   const head = `#${id} from ${from} in ${project}, sent ${at(created_ts)}`
-  return `${screen.tty ? `${harmlessLine(head)}\n\n` : ''}${rows.length === 0 ? '' : table(columns, rows, screen)}`
+  return `${screen.tty ? `${harmlessLine(head)}\n\n` : ''}${recipients.length === 0 ? '' : table(columns, recipients, screen)}`
 }

@@ -31,7 +31,7 @@ export function watchCommand(open: OpenDesk, screen: Screen): Command {
       broken.catch(() => {})
       try {
         const place = await placeOf(desk, options)
-        if (!json && !screen.tty) await screen.out(`${Object.keys(mailColumns).join('\t')}\n`)
+        if (!json && !screen.tty) await screen.out(`${Object.keys(mailColumns(screen, desk.now())).join('\t')}\n`)
         const leave = await desk.follow(place, {
           tell: (message) => (json ? outJson(screen, message) : screen.out(mailLine(message, screen, desk.now()))),
           note: (says) => screen.note(`— ${says} —`),

@@ -4,8 +4,11 @@ import { harmlessLine } from './harmless.ts'
 import type { Screen } from './screen.ts'
 import { displayWidth, padEnd, padStart, truncate } from './width.ts'
 
-/** Titles, each with its side. A column that shrinks is on the left, and gives way when the terminal is too narrow. */
-export type Columns = Readonly<Record<string, 'left' | 'right' | 'shrinks'>>
+/** The side of a column, and its value of a row. One that shrinks is on the left, and gives way when the terminal is too narrow. */
+type Column<Row> = readonly [side: 'left' | 'right' | 'shrinks', cellOf: (row: Row) => string | number]
+
+/** Columns by their titles. */
+export type Columns<Row> = Readonly<Record<string, Column<Row>>>
 
 const gap = 2
 /** A column that gives way keeps this much. */
@@ -13,15 +16,18 @@ const least = 8
 
 export type Look = Pick<Screen, 'tty' | 'color' | 'width'>
 
-/** Each row has a value for each column; every line ends with a newline. */
-export function table(columns: Columns, rows: readonly (readonly string[])[], look: Look): string {
+export const cellsOf = <Row>(columns: Columns<Row>, row: Row): string[] =>
+  Object.values(columns).map(([, cellOf]) => harmlessLine(String(cellOf(row))))
+
+/** Every line ends with a newline. */
+export function table<Row>(columns: Columns<Row>, rows: readonly Row[], look: Look): string {
   const titles = Object.keys(columns)
-  const clean = rows.map((row) => row.map(harmlessLine))
+  const clean = rows.map((row) => cellsOf(columns, row))
   if (!look.tty) return [titles, ...clean].map((row) => `${row.join('\t')}\n`).join('')
   const widths = columnWidths(columns, clean, look.width)
   const line = (row: readonly string[]) =>
     Object.values(columns)
-      .map((side, at) => {
+      .map(([side], at) => {
         const width = widths[at] ?? 0
         const text = truncate(row[at] ?? '', width)
         return side === 'right' ? padStart(text, width) : padEnd(text, width)
@@ -33,12 +39,12 @@ export function table(columns: Columns, rows: readonly (readonly string[])[], lo
 }
 
 /** As wide as the widest value; the columns that give way shrink until the terminal has room for all. */
-function columnWidths(columns: Columns, rows: readonly (readonly string[])[], width: number): number[] {
+function columnWidths<Row>(columns: Columns<Row>, rows: readonly (readonly string[])[], width: number): number[] {
   const widths = Object.keys(columns).map((title, at) =>
     rows.reduce((widest, row) => Math.max(widest, displayWidth(row[at] ?? '')), displayWidth(title)),
   )
   let excess = widths.reduce((sum, each) => sum + each, gap * (widths.length - 1)) - width
-  for (const [at, side] of Object.values(columns).entries()) {
+  for (const [at, [side]] of Object.values(columns).entries()) {
     const own = widths[at] ?? 0
     const taken = side === 'shrinks' ? Math.max(0, Math.min(excess, own - least)) : 0
     widths[at] = own - taken

@@ -6,11 +6,11 @@ import { listPresent } from '../../../core/topics/members.ts'
 import { needTopicCalled, summarizeTopics, type TopicSummary } from '../../../core/topics/topic-admin.ts'
 import { type Entry, findStart, readEntries } from '../../../core/topics/transcript.ts'
 import { iso } from '../../words/times.ts'
-import { moreWords, outJson } from '../commands.ts'
+import { outList } from '../commands.ts'
 import { harmlessJson, harmlessLine } from '../terminal/harmless.ts'
 import { count, quoted, when } from '../terminal/phrases.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { paint, table } from '../terminal/tables.ts'
+import { paint } from '../terminal/tables.ts'
 import { messageText } from './messages.ts'
 import { toMessage, toPeer, toSummary } from './shapes.ts'
 
@@ -30,25 +30,24 @@ export async function listCommand(
   { status }: { status: 'open' | 'closed' | 'all' },
 ): Promise<void> {
   const topics = await summarizeTopics(hub, local, project, status)
-  if (json) return outJson(screen, { project, topics: topics.map(toSummary), count: topics.length, has_more: false })
-  if (topics.length === 0 && screen.tty) return screen.note(noTopics(project, status))
-  const columns = {
-    name: 'shrinks',
-    id: 'left',
-    status: 'left',
-    messages: 'right',
-    peers: 'right',
-    'last activity': 'left',
-  } as const
-  const rows = topics.map(({ name, uid, status, messages, peers, activeAt }) => [
-    name,
-    uid,
-    status,
-    String(messages),
-    String(peers),
-    when(screen, activeAt, hub.clock.now()),
-  ])
-  return screen.out(table(columns, rows, screen))
+  return outList(
+    screen,
+    { json },
+    {
+      document: { project, topics: topics.map(toSummary), count: topics.length },
+      rows: topics,
+      columns: {
+        name: ['shrinks', ({ name }) => name],
+        id: ['left', ({ uid }) => uid],
+        status: ['left', ({ status }) => status],
+        messages: ['right', ({ messages }) => messages],
+        peers: ['right', ({ peers }) => peers],
+        'last activity': ['left', ({ activeAt }) => when(screen, activeAt, hub.clock.now())],
+      },
+      none: noTopics(project, status),
+      hasMore: false,
+    },
+  )
 }
 
 function noTopics(project: string, status: string): string {
@@ -111,23 +110,23 @@ export async function presenceCommand(
     windowMs: window * 1000,
     limit: limits.listed,
   })
-  if (json) {
-    const { uid: topic_id, name } = topic
-    const shown = peers.map((peer) => toPeer(peer, now))
-    const answer = { topic_id, name, window_seconds: window, now: iso(now), peers: shown, count: shown.length }
-    return outJson(screen, {
-      ...answer,
-      ...moreWords(hasMore, 'There are more: a shorter --window shows the latest of them.'),
-    })
-  }
-  if (peers.length === 0 && screen.tty)
-    return screen.note(`Nobody has read ${quoted(topic.name)} in the last ${window} s.`)
-  const columns = { peer: 'shrinks', 'read to': 'right', behind: 'right', 'last seen': 'left' } as const
-  const rows = peers.map(({ name, lastSeq, seenAt }) => [
-    name,
-    String(lastSeq),
-    String(Math.max(0, topic.messages - lastSeq)),
-    when(screen, seenAt, now),
-  ])
-  return screen.out(table(columns, rows, screen))
+  const shown = peers.map((peer) => toPeer(peer, now))
+  const { uid: topic_id, name } = topic
+  return outList(
+    screen,
+    { json },
+    {
+      document: { topic_id, name, window_seconds: window, now: iso(now), peers: shown, count: shown.length },
+      rows: peers,
+      columns: {
+        peer: ['shrinks', ({ name }) => name],
+        'read to': ['right', ({ lastSeq }) => lastSeq],
+        behind: ['right', ({ lastSeq }) => Math.max(0, topic.messages - lastSeq)],
+        'last seen': ['left', ({ seenAt }) => when(screen, seenAt, now)],
+      },
+      none: `Nobody has read ${quoted(name)} in the last ${window} s.`,
+      hasMore,
+      how: 'There are more: a shorter --window shows the latest of them.',
+    },
+  )
 }
