@@ -6,6 +6,7 @@ import { pageAgents } from '../../../core/agents/profiles.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { listProjects } from '../../../core/projects/projects.ts'
 import { BareList, type CallContext, type Resource } from '../../mcp/table.ts'
+import { toMs } from '../../words/fields.ts'
 import { limitParameter } from '../../words/parameters.ts'
 import { toProfile, toProject } from '../../words/profiles.ts'
 import { projectParameter } from '../fields.ts'
@@ -73,8 +74,8 @@ export function projectResources(hub: Hub): Resource<MailScope>[] {
       own: { project: 'slug' },
       params: z.object({ slug: projectParameter, active_within_seconds: seconds.optional(), limit, after: wish }),
       async read({ slug, active_within_seconds: seconds, ...page }, { caller }) {
-        const activeWithinMs = seconds === undefined ? undefined : seconds * 1000
-        const { project, agents, next } = await pageAgents(hub, caller, slug, { ...page, activeWithinMs })
+        const asked = { ...page, activeWithinMs: toMs(seconds) }
+        const { project, agents, next } = await pageAgents(hub, caller, slug, asked)
         return {
           project: project.slug,
           count: agents.length,

@@ -6,7 +6,7 @@ import { requestContact, respondContact } from '../../../core/contact-requests/r
 import { listContacts, setContactPolicy } from '../../../core/contacts/links.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { defineTool } from '../../mcp/table.ts'
-import { id, reason } from '../../words/fields.ts'
+import { id, reason, toMs } from '../../words/fields.ts'
 import { listShape } from '../../words/lists.ts'
 import { toProfile } from '../../words/profiles.ts'
 import { linkShape, toLink } from '../contact-shapes.ts'
@@ -18,8 +18,6 @@ const tool = defineTool<MailScope>()
 
 const cluster = 'contacts'
 const ttlSeconds = z.int().min(1).optional()
-
-const millis = (seconds: number | undefined): number | undefined => (seconds === undefined ? undefined : seconds * 1000)
 
 export function contactTools(hub: Hub) {
   const request = tool({
@@ -41,8 +39,8 @@ export function contactTools(hub: Hub) {
     idempotent: true,
     async run({ project_key, from_agent, to_agent, to_project, reason, ttl_seconds }, context) {
       const to = otherAgent(to_agent, to_project)
-      const ttlMs = millis(ttl_seconds)
-      return toLink(await requestContact(hub, acting(context, project_key, from_agent), { to, reason, ttlMs }))
+      const asking = { to, reason, ttlMs: toMs(ttl_seconds) }
+      return toLink(await requestContact(hub, acting(context, project_key, from_agent), asking))
     },
   })
 
@@ -66,8 +64,8 @@ export function contactTools(hub: Hub) {
     idempotent: true,
     async run({ project_key, to_agent, from_agent, accept, from_project, ttl_seconds }, context) {
       const from = otherAgent(from_agent, from_project)
-      const ttlMs = millis(ttl_seconds)
-      return toLink(await respondContact(hub, acting(context, project_key, to_agent), { from, accept, ttlMs }))
+      const answer = { from, accept, ttlMs: toMs(ttl_seconds) }
+      return toLink(await respondContact(hub, acting(context, project_key, to_agent), answer))
     },
   })
 

@@ -7,6 +7,7 @@ import { listRecentCommits } from '../../../core/archive/commits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
 import { openProject } from '../../../core/projects/folders.ts'
 import { defineTool } from '../../mcp/table.ts'
+import { toMs } from '../../words/fields.ts'
 import { listShape } from '../../words/lists.ts'
 import { toPlaced, toProfile } from '../../words/profiles.ts'
 import { humanKey, name, otherAgent, projectKey } from '../fields.ts'
@@ -134,8 +135,8 @@ export function identityTools(hub: Hub) {
       output: listShape(profileShape),
       effect: 'read',
       async run({ project_key, active_within_seconds: seconds, limit }, { caller }) {
-        const activeWithinMs = seconds === undefined ? undefined : seconds * 1000
-        const { project, agents, more } = await listAgents(hub, caller, project_key, { activeWithinMs, limit })
+        const asked = { activeWithinMs: toMs(seconds), limit }
+        const { project, agents, more } = await listAgents(hub, caller, project_key, asked)
         const note = `Pass a higher limit for more, or read resource://agents/${project.slug}, which has pages.`
         return { result: agents.map(toProfile), has_more: more, ...(more && { note }) }
       },

@@ -7,7 +7,7 @@ import type { MailPage, Received } from '../../../core/mail/inbox.ts'
 import type { ThreadSummary } from '../../../core/threads/summaries.ts'
 import { modelPattern } from '../../../llm/llm.ts'
 import { defineTool } from '../../mcp/table.ts'
-import { body, reason, threadKey, title } from '../../words/fields.ts'
+import { body, reason, threadKey, title, toMs } from '../../words/fields.ts'
 import { greeting } from '../../words/greeting.ts'
 import { toPlaced, toProject } from '../../words/profiles.ts'
 import { iso } from '../../words/times.ts'
@@ -247,7 +247,7 @@ export function macroTools(hub: Hub) {
       const { request, answer, left, welcome } = await shakeHands(hub, acting(context, project_key, requester), {
         with: otherAgent(target, to_project),
         reason,
-        ttlMs: ttl_seconds === undefined ? undefined : ttl_seconds * 1000,
+        ttlMs: toMs(ttl_seconds),
         accept,
         welcome: welcome_body === undefined ? undefined : { subject: welcome_subject, body: welcome_body },
       })
