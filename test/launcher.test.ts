@@ -139,35 +139,31 @@ describe('npm ci', () => {
   })
 })
 
-verifies(
-  'all.build.dev',
-  'npm run dev serves the source, restarts when it changes, and builds it again',
-  async () => {
-    const { start, folder } = await installation()
-    await mkdir(join(folder, 'scripts'))
-    await mkdir(join(folder, 'src'))
-    await cp(join(root, 'scripts', 'dev.ts'), join(folder, 'scripts', 'dev.ts'))
-    await writeFile(join(folder, 'scripts', 'build.ts'), "console.log('built')")
-    const serving = (version: string) =>
-      writeFile(
-        join(folder, 'src', 'main.ts'),
-        `console.log('${version}', process.argv.slice(2).join()); setInterval(() => {}, 1000)`,
-      )
-    await serving('one')
-    const child = start([join(folder, 'scripts', 'dev.ts'), '--port', '0'], { script: 'bin/node24.js' })
-    onTestFinished(() => void child.kill())
-    let said = ''
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said += text
-    })
-    const lines = () => said.split('\n').filter(Boolean).sort()
-    await expect.poll(lines).toEqual(['built', 'one serve,--port,0'])
-    await serving('two')
-    await expect.poll(lines).toEqual(['built', 'built', 'one serve,--port,0', 'two serve,--port,0'])
-    child.kill()
-    expect(await ended(child)).toMatchObject({ signal: 'SIGTERM' })
-  },
-)
+verifies('all.build.dev', 'npm run dev serves the source, restarts when it changes, and builds it again', async () => {
+  const { start, folder } = await installation()
+  await mkdir(join(folder, 'scripts'))
+  await mkdir(join(folder, 'src'))
+  await cp(join(root, 'scripts', 'dev.ts'), join(folder, 'scripts', 'dev.ts'))
+  await writeFile(join(folder, 'scripts', 'build.ts'), "console.log('built')")
+  const serving = (version: string) =>
+    writeFile(
+      join(folder, 'src', 'main.ts'),
+      `console.log('${version}', process.argv.slice(2).join()); setInterval(() => {}, 1000)`,
+    )
+  await serving('one')
+  const child = start([join(folder, 'scripts', 'dev.ts'), '--port', '0'], { script: 'bin/node24.js' })
+  onTestFinished(() => void child.kill())
+  let said = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  const lines = () => said.split('\n').filter(Boolean).sort()
+  await expect.poll(lines).toEqual(['built', 'one serve,--port,0'])
+  await serving('two')
+  await expect.poll(lines).toEqual(['built', 'built', 'one serve,--port,0', 'two serve,--port,0'])
+  child.kill()
+  expect(await ended(child)).toMatchObject({ signal: 'SIGTERM' })
+})
 
 describe('On an older Node', () => {
   verifies('all.runtime.shared', 'processes that start at once share one download, kept in the package', async () => {

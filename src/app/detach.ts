@@ -21,9 +21,13 @@ export async function serveDetached(
   const { STORAGE_ROOT: root } = config
   const there = listRunning(root).find(({ url }) => url === serverUrl(config))
   if (there !== undefined)
-    throw new HubError('CONFLICT', `Parley ${there.version} is already running at ${there.url} (process ${there.pid}).`, {
-      hint: '`parley status` shows it. To restart it: parley stop && parley serve --detach',
-    })
+    throw new HubError(
+      'CONFLICT',
+      `Parley ${there.version} is already running at ${there.url} (process ${there.pid}).`,
+      {
+        hint: '`parley status` shows it. To restart it: parley stop && parley serve --detach',
+      },
+    )
   mkdirSync(root, { recursive: true, mode: 0o700 })
   const log = openSync(serveLog(root), 'a', 0o600)
   const before = fstatSync(log).size

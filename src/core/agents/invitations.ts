@@ -125,7 +125,10 @@ export async function acceptInvitation(
   const guessing = {
     guesser: `invitation:${address}`,
     most: limits.wrongCodes,
-    tooMany: { message: 'There were too many wrong invitations. Wait a minute.', hint: 'Check the link, and copy it whole.' },
+    tooMany: {
+      message: 'There were too many wrong invitations. Wait a minute.',
+      hint: 'Check the link, and copy it whole.',
+    },
   }
   const key = newKey(hub)
   const given = await guess(hub, { key: caller.key }, guessing, async (tx, note): Promise<Guessed<Given>> => {

@@ -100,8 +100,8 @@ const projectTable = (listed: readonly Listed[], screen: Screen, time: Time): st
 
 /** A line an agent; a project without any has one of its own. */
 function agentTable(listed: readonly Listed[], screen: Screen, time: Time): string {
-  const rows = listed.flatMap(({ project: { slug }, agents = [] }) =>
-    agents.length === 0 ? [{ slug, agent: undefined }] : agents.map((agent) => ({ slug, agent })),
+  const rows = listed.flatMap(({ project: { slug }, agents = [] }): { slug: string; agent?: Profile }[] =>
+    agents.length === 0 ? [{ slug }] : agents.map((agent) => ({ slug, agent })),
   )
   return table(
     {
