@@ -1,5 +1,4 @@
-/** The thread of long-reads.ts: one reading connection, one question after the other. */
-import { workerData } from 'node:worker_threads'
+/** The thread of long-reads.ts: a reading connection for each database, and one question after the other. */
 import { Sql } from 'sql-template-tag'
 import type { Look } from '../port.ts'
 import { openReading, type SqliteConnection } from './connection.ts'
@@ -9,11 +8,14 @@ import { answerQuestions } from './worker-server.ts'
 /** In KB. With SQLite's own 2 MB a rare word among a million messages takes half as long again: it is looked for everywhere. */
 const cacheSize = 8000
 
-let connection: SqliteConnection | undefined
+const connections = new Map<number, SqliteConnection>()
 
-function open(): SqliteConnection {
-  const reading = openReading(workerData as string)
+function connectionOf({ of, file }: Question): SqliteConnection {
+  const known = connections.get(of)
+  if (known !== undefined) return known
+  const reading = openReading(file)
   reading.pragma(`cache_size = -${cacheSize}`)
+  connections.set(of, reading)
   return reading
 }
 
@@ -27,10 +29,18 @@ async function look(reading: SqliteConnection, { module, wish }: { module: strin
   }
 }
 
+function leave(of: number): void {
+  connections.get(of)?.close()
+  connections.delete(of)
+}
+
 answerQuestions<Question>(
   async (question) => {
-    connection ??= open()
-    return 'wish' in question ? look(connection, question) : connection.all(new Sql(question.strings, question.values))
+    if ('leave' in question) return leave(question.of)
+    const reading = connectionOf(question)
+    return 'wish' in question ? look(reading, question) : reading.all(new Sql(question.strings, question.values))
   },
-  () => connection?.close(),
+  () => {
+    for (const of of connections.keys()) leave(of)
+  },
 )

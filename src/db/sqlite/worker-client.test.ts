@@ -19,7 +19,7 @@ function startThread(body: string) {
       ${body}
     })`,
   )
-  const thread = new WorkerClient<{ ask: string }>(script, { startData: undefined })
+  const thread = new WorkerClient<{ ask: string }>(script)
   onTestFinished(async () => {
     await thread.close()
     rmSync(folder, { recursive: true, force: true })

@@ -1,4 +1,4 @@
-/** The client of a worker thread with a connection of its own, which answers questions one after the other. */
+/** The client of a worker thread, which answers questions one after the other. */
 import { Worker } from 'node:worker_threads'
 import { alarm, systemClock } from '../../base/clock.ts'
 import { workerLimits } from '../../base/heap.ts'
@@ -16,12 +16,10 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** How long the thread has to close its connection. */
+/** How long the thread has to come to its last question, or to close. */
 const patienceMs = 500
 
 interface WorkerOptions {
-  /** Given to the thread when it starts. */
-  readonly startData: unknown
   /** So long after its last answer the thread ends, to be started anew; without it, it stays. */
   readonly restMs?: number
 }
@@ -38,7 +36,7 @@ export class WorkerClient<Question extends object> {
   #cancelRest = () => {}
   #ending: Promise<void> = Promise.resolve()
 
-  constructor(script: URL, options: WorkerOptions) {
+  constructor(script: URL, options: WorkerOptions = {}) {
     this.#script = script
     this.#options = options
   }
@@ -59,10 +57,16 @@ export class WorkerClient<Question extends object> {
     })
   }
 
-  /**
-   * Questions that are open come to their end as errors: nobody waits for a search that takes long when the program stops. The
-   * thread itself closes its connection, if it can be heard: then the one that is closed after it is the last, and removes the WAL.
-   */
+  /** A question that nobody waits for long: a thread that is in the midst of a query, which cannot be interrupted, ends with it. */
+  async tellLast(question: Question): Promise<void> {
+    const worker = this.#worker
+    if (worker === undefined) return
+    const cancel = alarm(patienceMs, () => void worker.terminate())
+    await this.ask(question).catch(() => {})
+    cancel()
+  }
+
+  /** Questions that are open come to their end as errors. */
   async close(): Promise<void> {
     this.#closed = true
     this.#fail(shuttingDown())
@@ -82,7 +86,7 @@ export class WorkerClient<Question extends object> {
   #start(): Worker {
     this.#cancelRest()
     if (this.#worker !== undefined) return this.#worker
-    const worker = new Worker(this.#script, { workerData: this.#options.startData, resourceLimits: workerLimits })
+    const worker = new Worker(this.#script, { resourceLimits: workerLimits })
     worker.on('message', (answers: Answer[]) => {
       if (this.#worker === worker) for (const answer of answers) this.#settle(answer)
     })
