@@ -1,16 +1,16 @@
 /** `parley topics` for a person at a terminal, which is made up here. */
 
 import { expect, test } from 'vitest'
-import { TestClock } from '../../../../test/support/clock.ts'
-import { eachEngine } from '../../../../test/support/engines.ts'
-import { as, openTestHub } from '../../../../test/support/hub.ts'
-import { verifies } from '../../../../test/support/verifies.ts'
-import { commons } from '../../../base/names.ts'
-import { local, person } from '../../../core/access/callers.ts'
-import { remark } from '../../../core/topics/remarks.ts'
-import { createTopic } from '../../../core/topics/topics.ts'
-import { storeDesk } from '../../people/store-desk.ts'
-import { topicsCommand } from './topics.ts'
+import { commons } from '../../../src/base/names.ts'
+import { local, person } from '../../../src/core/access/callers.ts'
+import { remark } from '../../../src/core/topics/remarks.ts'
+import { createTopic } from '../../../src/core/topics/topics.ts'
+import { topicsCommand } from '../../../src/doors/cli/topics/topics.ts'
+import { storeDesk } from '../../../src/doors/people/store-desk.ts'
+import { TestClock } from '../../support/clock.ts'
+import { eachEngine } from '../../support/engines.ts'
+import { as, openTestHub } from '../../support/hub.ts'
+import { verifies } from '../../support/verifies.ts'
 
 /** A terminal of 60 columns at which somebody types `typed`. */
 function terminal(typed: string) {

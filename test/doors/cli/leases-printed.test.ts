@@ -1,15 +1,15 @@
 /** `parley file_reservations`, for a person at a terminal and for a program. */
 
 import { expect } from 'vitest'
-import { TestClock } from '../../../../test/support/clock.ts'
-import { eachEngine } from '../../../../test/support/engines.ts'
-import { as, openTestHub } from '../../../../test/support/hub.ts'
-import { testScreen } from '../../../../test/support/screen.ts'
-import { verifies } from '../../../../test/support/verifies.ts'
-import { local } from '../../../core/access/callers.ts'
-import { release, reserve } from '../../../core/leases/leases.ts'
-import { ensureProject } from '../../../core/projects/projects.ts'
-import { leasesCommand } from './leases.ts'
+import { local } from '../../../src/core/access/callers.ts'
+import { release, reserve } from '../../../src/core/leases/leases.ts'
+import { ensureProject } from '../../../src/core/projects/projects.ts'
+import { leasesCommand } from '../../../src/doors/cli/mail/leases.ts'
+import { TestClock } from '../../support/clock.ts'
+import { eachEngine } from '../../support/engines.ts'
+import { as, openTestHub } from '../../support/hub.ts'
+import { testScreen } from '../../support/screen.ts'
+import { verifies } from '../../support/verifies.ts'
 
 const project = '/srv/code/web'
 

@@ -1,14 +1,14 @@
 /** `parley list-projects`, for a person at a terminal and for a program. */
 import { expect } from 'vitest'
-import { TestClock } from '../../../../test/support/clock.ts'
-import { eachEngine } from '../../../../test/support/engines.ts'
-import { openTestHub } from '../../../../test/support/hub.ts'
-import { testScreen } from '../../../../test/support/screen.ts'
-import { verifies } from '../../../../test/support/verifies.ts'
-import { local } from '../../../core/access/callers.ts'
-import { register } from '../../../core/agents/registration.ts'
-import { ensureProject } from '../../../core/projects/projects.ts'
-import { listProjectsCommand } from './projects.ts'
+import { local } from '../../../src/core/access/callers.ts'
+import { register } from '../../../src/core/agents/registration.ts'
+import { ensureProject } from '../../../src/core/projects/projects.ts'
+import { listProjectsCommand } from '../../../src/doors/cli/mail/projects.ts'
+import { TestClock } from '../../support/clock.ts'
+import { eachEngine } from '../../support/engines.ts'
+import { openTestHub } from '../../support/hub.ts'
+import { testScreen } from '../../support/screen.ts'
+import { verifies } from '../../support/verifies.ts'
 
 eachEngine('list-projects', (open) => {
   const start = async () => {
