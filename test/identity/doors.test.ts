@@ -13,7 +13,7 @@ import { verifies } from '../support/verifies.ts'
 
 const secret = 'a secret of more than thirty-two bytes'
 const parley = shareServer({ env: { HTTP_JWT_ENABLED: 'true', HTTP_JWT_SECRET: secret } })
-const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const program = fileURLToPath(new URL('../../bin/parley.js', import.meta.url))
 
 const called = async (client: Client, name: string, args: Record<string, unknown> = {}) =>
   (await client.callTool({ name, arguments: args })).structuredContent as Record<string, unknown>

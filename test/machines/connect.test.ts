@@ -22,7 +22,7 @@ import {
 } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
-const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const program = fileURLToPath(new URL('../../bin/parley.js', import.meta.url))
 
 async function connected(home: string, era: EraName, args: string[]): Promise<Client> {
   const mode = era === '2026-07-28' ? { pin: era } : 'legacy'

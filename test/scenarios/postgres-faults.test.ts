@@ -21,6 +21,9 @@ const postgres = share(async (later) => {
 
 let databases = 0
 
+/** Between two messages of a sender. Without it there were thousands by the end, each of which is taken one by one. */
+const paceMs = 5
+
 interface Scene {
   readonly parley: Served
   readonly line: Line
@@ -38,7 +41,7 @@ async function straight(database: string): Promise<Client> {
 }
 
 /**
- * Four senders write without a pause while the fault strikes, passes and is over; each repeats a message until it is
+ * Four senders write all the time while the fault strikes, passes and is over; each repeats a message until it is
  * acknowledged. Returns how long after the end of the fault the last sender was back.
  */
 async function under(fault: (scene: Scene) => Promise<void>, after = async (_: Scene) => {}): Promise<number> {
@@ -67,7 +70,7 @@ async function under(fault: (scene: Scene) => Promise<void>, after = async (_: S
             if (error.code !== 'DB_BUSY') throw error
           })
         if (sent !== undefined) acknowledged.push(`${n}-${count++}`)
-        else await sleep(20)
+        await sleep(sent === undefined ? 20 : paceMs)
       }
     })
     const all = Promise.all(senders)

@@ -15,7 +15,18 @@ export function repositoryOf(storage: string, slug: string) {
   const git = async (...args: string[]): Promise<string> =>
     (await run('git', args, { cwd: folder, maxBuffer: 2 ** 28, env: { PATH: process.env.PATH ?? '', HOME: storage } }))
       .stdout
-  const lines = async (...args: string[]) => (await git(...args)).split('\n').filter((line) => line !== '')
+  const said = new Map<string, Promise<string>>()
+  /** The answer of git about the last commit. Polls ask many times: a process is started only once there is another commit. */
+  const ofMain = (...args: string[]): Promise<string> => {
+    const asked = `${commitOf(folder)} ${args.join(' ')}`
+    const known = said.get(asked)
+    if (known !== undefined) return known
+    const telling = git(...args)
+    if (!asked.startsWith('? ')) said.set(asked, telling)
+    telling.catch(() => said.delete(asked))
+    return telling
+  }
+  const lines = async (...args: string[]) => (await ofMain(...args)).split('\n').filter((line) => line !== '')
   return {
     folder,
     git,
@@ -25,7 +36,7 @@ export function repositoryOf(storage: string, slug: string) {
     /** The committed files. */
     files: () => lines('ls-tree', '-r', '--name-only', 'main'),
     /** All files with the names of their contents. */
-    tree: () => git('rev-parse', 'main^{tree}'),
+    tree: () => ofMain('rev-parse', 'main^{tree}'),
     subjects: () => lines('log', '--format=%s', 'main'),
     /** Every object of a pack becomes a file of its own. */
     async unpack(pack: string): Promise<void> {
@@ -37,6 +48,15 @@ export function repositoryOf(storage: string, slug: string) {
       const { stderr } = await run('git', ['fsck', '--full', '--strict', '--no-dangling'], { cwd: folder })
       expect(stderr).toBe('')
     },
+  }
+}
+
+/** Of the branch `main`; a question mark where it stands in no file of its own. */
+function commitOf(folder: string): string {
+  try {
+    return readFileSync(join(folder, '.git', 'refs', 'heads', 'main'), 'utf8').trim()
+  } catch {
+    return '?'
   }
 }
 

@@ -8,6 +8,9 @@ import { type Mail, mailbox, type Served } from './parley.ts'
 export const agents = 20
 const peers = 5
 
+/** Between two sends or two looks of one agent: a hundred of each a second, which leaves two cores to the nodes. */
+const paceMs = 200
+
 export interface Crowd {
   /** The acknowledged messages by agent, in the order of the sends: the id says who sent it to whom. */
   readonly sent: readonly (readonly string[])[]
@@ -68,7 +71,7 @@ export async function openCrowd(nodes: readonly Served[]): Promise<Crowd> {
       const [to, id] = [recipientOf(from, n), `${from}>${recipientOf(from, n)} #${n}`]
       await insist(nodes, from, (node) => mailbox(node, named(from)).send(named(to), id, id))
       sent[from]?.push(id)
-      await sleep(100)
+      await sleep(paceMs)
     }
   }
   /** By a long poll that lends each message: one whose answer was lost with its node comes back. */
@@ -84,7 +87,7 @@ export async function openCrowd(nodes: readonly Served[]): Promise<Crowd> {
   }
   /** By reading on from the last known id. */
   const readMail = async (n: number) => {
-    for (let last = 0; receiving; await sleep(100)) {
+    for (let last = 0; receiving; await sleep(paceMs)) {
       const found = await insist(nodes, n, (node) => readInbox(node, named(n), last))
       read[n]?.push(...found.map(({ body }) => body))
       last = found.at(-1)?.id ?? last
