@@ -1,16 +1,16 @@
 /** The rules of access: every cell of the matrix, on both engines, and every verb that doors can reach in the matrix. */
-import { describe, expect } from 'vitest'
+import { beforeAll, describe, expect } from 'vitest'
 import { HubError } from '../../src/base/errors.ts'
 import { reader } from '../../src/core/hub/hub.ts'
 import { findLastChange } from '../../src/store/feed/changes.ts'
-import { eachEngine } from '../support/engines.ts'
+import { eachEngine, type TestDatabase } from '../support/engines.ts'
 import { openTestHub, standInRemoteTools } from '../support/hub.ts'
 import { repositoryFiles, type Source } from '../support/sources.ts'
 import { verbsInReach } from '../support/verbs.ts'
 import { verifies } from '../support/verifies.ts'
 import { type Case, cases, type Outcome, rows, type Verb } from './matrix.ts'
 import { calls } from './verbs.ts'
-import { createWorld } from './world.ts'
+import { createWorld, type Target } from './world.ts'
 
 const outcomeOf = (call: Promise<unknown>): Promise<Outcome | string> =>
   call.then(
@@ -42,13 +42,22 @@ const titleOf = (of: Case): string =>
   `${cases[of]}: each verb does what its line says${reading.includes(of) ? ', and leaves nothing in the feed' : ''}`
 
 eachEngine('Access', (open) => {
+  let world: TestDatabase
+  let targetOf: (of: Case) => Target
+  beforeAll(async () => {
+    world = await open({ lasting: true })
+    const hub = await openTestHub(await world.connect(), { remoteTools: standInRemoteTools })
+    targetOf = await createWorld(hub)
+    await hub.close()
+  })
+
   for (const of of Object.keys(cases) as Case[])
     verifies(
       reading.includes(of) ? ['access.verbs.matrix', 'access.roles.reads'] : 'access.verbs.matrix',
       titleOf(of),
       async () => {
-        const hub = await openTestHub(await (await open()).connect(), { remoteTools: standInRemoteTools })
-        const targetOf = await createWorld(hub)
+        const database = await open({ like: world })
+        const hub = await openTestHub(await database.connect(), { remoteTools: standInRemoteTools })
         const before = await findLastChange(reader(hub))
         const found: Partial<Record<Verb, string>> = {}
         for (const verb of order) found[verb] = await outcomeOf(calls[verb](hub, targetOf(of)))

@@ -18,14 +18,21 @@ export interface TestDatabase {
   connect(): Promise<Db>
 }
 
-/** A new database: with Parley's tables, unless it is to be empty. */
-export type OpenDatabase = (options?: { empty?: boolean }) => Promise<TestDatabase>
+/** A new database with Parley's tables. */
+export type OpenDatabase = (options?: {
+  /** Without tables. */
+  empty?: boolean
+  /** With all that is in this one, to which nobody is connected. */
+  like?: TestDatabase
+  /** It goes away with the last test of the engine: for a `beforeAll`, and for others to be like it. */
+  lasting?: boolean
+}) => Promise<TestDatabase>
 
 /** Where databases come from. */
 export interface Engine {
   readonly dialect: Dialect
   start(): Promise<void>
-  create(options: { empty: boolean }): Promise<string>
+  create(options: { empty: boolean; like?: string }): Promise<string>
   /** Removes the databases, and throws if somebody is still connected to one. */
   remove(urls: readonly string[]): Promise<void>
   stop(): Promise<void>
@@ -37,16 +44,20 @@ export function eachEngine(title: string, tests: (open: OpenDatabase, dialect: D
   for (const engine of engines()) {
     describe(`${title} (${engine.dialect})`, () => {
       const urls: string[] = []
+      const lastingUrls: string[] = []
       const connected: Db[] = []
       beforeAll(() => engine.start())
-      afterAll(() => engine.stop())
+      afterAll(async () => {
+        await engine.remove(lastingUrls)
+        await engine.stop()
+      })
       afterEach(async () => {
         await Promise.all(connected.splice(0).map((db) => db.close()))
         await engine.remove(urls.splice(0))
       })
-      tests(async ({ empty = false } = {}) => {
-        const url = await engine.create({ empty })
-        urls.push(url)
+      tests(async ({ empty = false, like, lasting = false } = {}) => {
+        const url = await engine.create({ empty, ...(like && { like: like.url }) })
+        ;(lasting ? lastingUrls : urls).push(url)
         const connect = async () => {
           const db = await openDb(url)
           connected.push(db)
@@ -66,9 +77,9 @@ function sqlite(): Engine {
     async start() {
       folder = await mkdtemp(join(tmpdir(), 'parley-sqlite-'))
     },
-    async create({ empty }) {
+    async create({ empty, like }) {
       const file = join(folder, `${count++}.sqlite3`)
-      if (!empty) await copyFile(inject('sqliteTemplate'), file)
+      if (!empty) await copyFile(like?.slice('sqlite:'.length) ?? inject('sqliteTemplate'), file)
       return `sqlite:${file}`
     },
     async remove(urls) {
@@ -88,9 +99,9 @@ function postgres(): Engine {
   return {
     dialect: 'postgres',
     start: async () => {},
-    create: ({ empty }) => (empty ? copyOf('template0') : takeSpare()),
+    create: ({ empty, like }) => (empty ? copyOf('template0') : like ? copyOf(nameOf(like)) : takeSpare()),
     async remove(urls) {
-      const names = urls.map((url) => new URL(url).pathname.slice(1))
+      const names = urls.map(nameOf)
       const client = connectAdmin()
       await noneConnected(client, names)
       // The next test need not wait for it; the end of the suite does, and throws what it threw.
@@ -100,6 +111,8 @@ function postgres(): Engine {
     stop: () => dropped,
   }
 }
+
+const nameOf = (url: string): string => new URL(url).pathname.slice(1)
 
 /** One connection for all files of a worker; it ends with the worker. */
 let admin: Pool | undefined
