@@ -22,9 +22,15 @@ export default defineConfig({
       ...configDefaults.exclude,
       ...Object.entries(apart).flatMap(([script, path]) => (script === asked ? [] : [path])),
     ],
+    setupFiles: ['test/support/processor-time.ts'],
     globalSetup: ['test/support/build.ts', 'test/support/postgres-server.ts', 'test/support/browser-server.ts'],
     // The report is for .ci/run, whose last line is made from it.
-    reporters: ['default', slowestReporter(), requirementsReporter(), ...(process.env.CI ? ['json'] : [])],
+    reporters: [
+      'default',
+      slowestReporter({ all: process.env.TEST_TIMES === 'all' }),
+      requirementsReporter(),
+      ...(process.env.CI ? ['json'] : []),
+    ],
     outputFile: { json: 'coverage/tests.json' },
     pool: 'forks',
     // Files share their imports: a worker of its own took each 300 ms, and the server's modules as long again.
