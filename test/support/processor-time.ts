@@ -30,6 +30,7 @@ function usedMs(): number {
 
 const before = usedMs()
 
-afterAll((_context, file) => {
+// biome-ignore lint/correctness/noEmptyPattern: Vitest reads here which fixtures a hook wants.
+afterAll(({}, file) => {
   file.meta.processorMs = usedMs() - before
 })
