@@ -12,7 +12,7 @@ import { ask } from '../support/wire.ts'
 
 const callers: Record<string, Caller> = { 'r..': tokenCaller('r', false), 'w..': tokenCaller('w', true) }
 const metadata = 'resource_metadata="https://hub.example/.well-known/oauth-protected-resource/hub/mcp"'
-const oauth = { publicUrl: 'https://hub.example', issuer: 'https://issuer.example', tokens: true }
+const oauth = { issuer: 'https://issuer.example', tokens: true }
 
 /** A server whose tokens are the two above. */
 async function start(resource: AppOptions['resource'] = {}) {
@@ -26,6 +26,7 @@ async function start(resource: AppOptions['resource'] = {}) {
     tokens: { callerOf: (token) => callers[token] ?? Promise.reject(new Error('no such token')) },
     admission: { settle: async (caller) => caller },
     resource,
+    publicUrl: 'https://hub.example',
     clock: systemClock,
     log: pino({ level: 'silent' }),
     metrics: createMetrics(),

@@ -22,7 +22,7 @@ export function docsPage({ routes, publicUrl, basePath, version }: Described): s
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Parley: the post door</title><style>${style}</style></head><body>
-<header><h1>The post door</h1><p class="soft">Parley ${text(version)} · <a href="openapi.json">openapi.json</a></p><p>${prose(intro)}</p></header>
+<header><h1>The post door</h1><p class="soft">Parley ${text(version)} · <a href="${basePath}/openapi.json">openapi.json</a></p><p>${prose(intro)}</p></header>
 ${contents(groups)}
 <main>
 ${keysPart(publicUrl ?? `http://127.0.0.1:8765${basePath}`)}
