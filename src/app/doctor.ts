@@ -28,7 +28,7 @@ import { type Check, fault, ok, warning } from './findings.ts'
 import { ChangesMissing, lossAt } from './loss.ts'
 import { port } from './port-check.ts'
 
-/** What else is looked at. */
+/** Further things to look at. */
 interface Also {
   readonly checks?: readonly ((config: Config) => Check)[]
   /** The clients of the user who asks. */
