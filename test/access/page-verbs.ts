@@ -73,7 +73,7 @@ export const pageVerbs = {
   listProjectContacts: (hub, { caller, project }) => listProjectContacts(hub, caller, project),
   listAttached: (hub, { caller, project }) => listAttached(hub, caller, project, page),
   readAttachment: (hub, { caller, project }) => readAttachment(hub, caller, project, 'attachments/ab/none.txt'),
-  readActivity: (hub, { caller, project }) => readActivity(hub, caller, project, '24h'),
+  readActivity: (hub, { caller, project }) => readActivity(hub, caller, project, { window: '24h' }),
   searchMail: async (hub, { caller, project, word }) =>
     (await searchMail(hub, caller, { project, query: `subject:plan ${word}`, ...page })).results,
   knowInitials: async (hub, { caller }) => void (await knowInitials(hub, caller)),

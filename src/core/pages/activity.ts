@@ -4,6 +4,7 @@ import type { Caller } from '../access/callers.ts'
 import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { needProject, slugOfProject } from '../projects/projects.ts'
 import { countNew } from './activity-counts.ts'
+import { keep } from './kept.ts'
 
 const windows = ['1h', '24h', '7d', '30d'] as const
 type ActivityWindow = (typeof windows)[number]
@@ -39,9 +40,13 @@ export async function readActivity(
   hub: Hub,
   caller: Caller,
   project: string,
-  window: ActivityWindow,
+  { window, mark }: { readonly window: ActivityWindow; readonly mark?: string | undefined },
 ): Promise<Activity> {
-  const { id: projectId } = await needProject(hub, caller, project)
+  const { id } = await needProject(hub, caller, project)
+  return keep(hub, caller, { name: `activity ${id} ${window}`, mark }, () => activityOf(hub, id, window))
+}
+
+async function activityOf(hub: Hub, projectId: number, window: ActivityWindow): Promise<Activity> {
   await countNew(hub)
   const { grain, bars, barMs } = shapes[window]
   const { since, until, buckets } = await barsOf(hub, projectId, window)

@@ -5,6 +5,7 @@ import type { Caller } from '../access/callers.ts'
 import { pageSight } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { needProject, slugOfProject } from '../projects/projects.ts'
+import { keep } from './kept.ts'
 import { listWithRows, type Page, type PageMessage, pageOf, type Who } from './page-message.ts'
 
 export type { LateView } from '../../store/pages/attention.ts'
@@ -27,16 +28,16 @@ interface AttentionCounts {
 export async function countAttention(
   hub: Hub,
   caller: Caller,
-  { project }: { project?: string | undefined } = {},
+  { project, mark }: { readonly project?: string | undefined; readonly mark?: string | undefined } = {},
 ): Promise<AttentionCounts> {
   const projectId = project === undefined ? undefined : (await needProject(hub, caller, project)).id
-  return {
+  return keep(hub, caller, { name: `late ${projectId ?? ''}`, mark }, async () => ({
     unread: await count(hub, caller, 'unread', projectId),
     urgent: await count(hub, caller, 'urgent', projectId),
     ackRequired: await count(hub, caller, 'ack-required', projectId),
     ackOverdue: await count(hub, caller, 'ack-overdue', projectId),
     capped: mostCounted,
-  }
+  }))
 }
 
 const count = (hub: Hub, caller: Caller, view: LateView, projectId?: number): Promise<number> =>
@@ -65,15 +66,28 @@ interface AttentionWish {
   readonly project?: string | undefined
   readonly before?: number | undefined
   readonly limit: number
+  /** The mark of the end of the feed, where a list that was read at it may be shown. */
+  readonly mark?: string | undefined
 }
+
+type LateMail = Page<PageMessage & { readonly late: readonly Late[] }>
 
 /** Newest first, each with those who are late. */
 export async function listAttention(
   hub: Hub,
   caller: Caller,
-  { view, project, before, limit }: AttentionWish,
-): Promise<Page<PageMessage & { readonly late: readonly Late[] }>> {
+  { project, mark, ...wish }: AttentionWish,
+): Promise<LateMail> {
   const projectId = project === undefined ? undefined : (await needProject(hub, caller, project)).id
+  const name = `late ${projectId ?? ''} ${wish.view} ${wish.before ?? ''} ${wish.limit}`
+  return keep(hub, caller, { name, mark }, () => lateMail(hub, caller, { ...wish, projectId }))
+}
+
+async function lateMail(
+  hub: Hub,
+  caller: Caller,
+  { view, projectId, before, limit }: AttentionWish & { readonly projectId: number | undefined },
+): Promise<LateMail> {
   const sight = pageSight(caller)
   const query = { view, projectId, sight, sentBefore: sentBefore(hub, view), below: before, limit: limit + 1 }
   const { items, next } = pageOf(await listLate(reader(hub), query), limit, (id) => id)

@@ -129,7 +129,7 @@ eachEngine('Boards', (open) => {
     await say('Cleo', 'hello')
     const stop = keepCounting(hub)
     const sums = async (window: '1h' | '24h' | '30d', project = back) => {
-      const { buckets, edges, lanes } = await readActivity(hub, operator, project, window)
+      const { buckets, edges, lanes } = await readActivity(hub, operator, project, { window })
       const sum = (list: readonly number[]) => list.reduce((total, one) => total + one, 0)
       return {
         all: sum(buckets.map(({ count }) => count)),

@@ -10,17 +10,17 @@ import { readBoard } from './board.ts'
 const stuck = 'all:stuck'
 const most = { members: 5000, roles: 20 } as const
 
-/** The addresses of a group, `Name@slug`; undefined for a name that is no group. `project`: of a group that names none. */
+/** The addresses of a group, `Name@slug`; undefined for a name that is no group. `project`: of a group that names none; `mark`: of the end of the feed, where a board that was read at it will do. */
 export async function listGroup(
   hub: Hub,
   caller: Caller,
   called: string,
-  project: string | undefined,
+  { project, mark }: { readonly project: string | undefined; readonly mark?: string | undefined },
 ): Promise<string[] | undefined> {
   const [, name = '', place = project] = /^((?:all|role):[^@]+)(?:@(.+))?$/.exec(called) ?? []
   if (name === '') return undefined
   if (name === stuck) {
-    const { agents } = await readBoard(hub, caller, { project: place })
+    const { agents } = await readBoard(hub, caller, { project: place, mark })
     return agents.filter(({ state }) => state === 'stuck').map(({ name, project }) => `${name}@${project}`)
   }
   if (place === undefined) throw new HubError('INVALID_ARGUMENT', `${called} needs a project, as ${called}@slug.`)
@@ -38,7 +38,7 @@ export async function listGroup(
 export async function listGroups(
   hub: Hub,
   caller: Caller,
-  { project }: { readonly project: string | undefined },
+  { project, mark }: { readonly project: string | undefined; readonly mark?: string | undefined },
 ): Promise<{ readonly called: string; readonly count: number }[]> {
   const names = [stuck]
   if (project !== undefined) {
@@ -48,6 +48,6 @@ export async function listGroups(
   }
   const groups = []
   for (const called of names)
-    groups.push({ called, count: (await listGroup(hub, caller, called, project))?.length ?? 0 })
+    groups.push({ called, count: (await listGroup(hub, caller, called, { project, mark }))?.length ?? 0 })
   return groups.filter(({ count }) => count > 0)
 }

@@ -167,7 +167,7 @@ async function addressees(
   const homes = new Map<number, Home>()
   if (recipients.length === 0) throw bad('bad_recipients', 'Choose at least one agent.')
   const named: string[] = []
-  for (const called of recipients) named.push(...((await listGroup(hub, caller, called, project)) ?? [called]))
+  for (const called of recipients) named.push(...((await listGroup(hub, caller, called, { project })) ?? [called]))
   if (named.length === 0) throw bad('bad_recipients', 'Nobody is in this group now.')
   for (const called of new Set(named)) {
     const { home, agent } = await addressee(hub, caller, { called, project })

@@ -17,9 +17,9 @@ const windows = { '1h': 'Hour', '24h': 'Day', '7d': 'Week', '30d': 'Month' } as 
 
 export const page = definePage({
   query: z.object({ window: oneOf(['1h', '24h', '7d', '30d']).default('24h') }),
-  async load({ hub, caller }, { window }, params) {
+  async load({ hub, caller, mark }, { window }, params) {
     const { slug } = await needProject(hub, caller, part(params, 'project'))
-    return { slug, activity: await readActivity(hub, caller, slug, window) }
+    return { slug, activity: await readActivity(hub, caller, slug, { window, mark }) }
   },
   json: ({ data: { activity } }) => ({
     since: iso(activity.since),

@@ -36,8 +36,8 @@ export const page = definePage({
   async load({ hub, caller, mark }, { view, project, before, limit }) {
     const [needs, counts, list] = await Promise.all([
       readNeeds(hub, caller, { project, mark }),
-      countAttention(hub, caller, { project }),
-      listAttention(hub, caller, { view: view ?? usual, project, before, limit }),
+      countAttention(hub, caller, { project, mark }),
+      listAttention(hub, caller, { view: view ?? usual, project, before, limit, mark }),
     ])
     return { needs, counts, list }
   },

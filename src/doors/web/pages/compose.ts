@@ -18,11 +18,11 @@ import { at, type Visit, withQuery } from '../site.ts'
 
 export const page = definePage({
   query: z.object({ to: text, q: text, thread_id: text, subject: text, body_md: text, select: text }),
-  async load({ hub, caller }, _query, params) {
+  async load({ hub, caller, mark }, _query, params) {
     const slug = params.project === undefined ? undefined : (await needProject(hub, caller, params.project)).slug
     const [projects, groups] = await Promise.all([
       listAddressable(hub, caller, slug),
-      listGroups(hub, caller, { project: slug }),
+      listGroups(hub, caller, { project: slug, mark }),
     ])
     return { slug, projects, groups }
   },
