@@ -8,7 +8,12 @@ export interface BenchClient {
   close(): void
 }
 
-export async function openClient(port: number, agent: string, path = `/agents/${agent}/mcp`): Promise<BenchClient> {
+export async function openClient(
+  port: number,
+  agent: string,
+  path = `/agents/${agent}/mcp`,
+  headers: Record<string, string> = {},
+): Promise<BenchClient> {
   const socket = connect(port, '127.0.0.1')
   await new Promise<void>((resolve, reject) => socket.setNoDelay(true).once('connect', resolve).once('error', reject))
   const waiting: ((body: string) => void)[] = []
@@ -16,7 +21,7 @@ export async function openClient(port: number, agent: string, path = `/agents/${
   let id = 0
   return {
     call(tool, args) {
-      socket.write(request(port, path, {}, phrase('plain').body(id++, tool, args)), 'utf8')
+      socket.write(request(port, path, headers, phrase('plain').body(id++, tool, args)), 'utf8')
       return new Promise((resolve) => waiting.push(resolve))
     },
     close: () => socket.destroy(),

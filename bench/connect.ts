@@ -4,12 +4,12 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { type BenchClient, openClient, percentile } from './client.ts'
+import { mediansInTurns } from './medians.ts'
 import type { Row } from './rows.ts'
 import { cpu, memory, own, startParley } from './server.ts'
 
 /** Without the launcher, as on a machine that has Node 24. */
 const program = fileURLToPath(new URL('../dist/main.js', import.meta.url))
-const callsPerTurn = 200
 
 export async function connectRows(folder: () => string, rounds: number, say: (text: string) => void): Promise<Row[]> {
   const storage = folder()
@@ -22,19 +22,9 @@ export async function connectRows(folder: () => string, rounds: number, say: (te
     const front = await openFront(storage, parley.port)
     const direct = await openClient(parley.port, 'bob')
     say('calls by connect and directly')
-    const seen: Record<'front' | 'direct' | 'again', number[]> = { front: [], direct: [], again: [] }
-    const contenders: [keyof typeof seen, BenchClient][] = [
-      ['direct', direct],
-      ['front', front],
-      ['again', direct],
-    ]
-    for (let round = -2; round < rounds; round++)
-      for (let turn = 0; turn < contenders.length; turn++) {
-        const [name, client] = contenders[(round + 2 + turn) % contenders.length] ?? ['direct', direct]
-        const median = percentile(await timed(client), 50)
-        // Two rounds to be warm.
-        if (round >= 0) seen[name].push(median)
-      }
+    const check = (client: Pick<BenchClient, 'call'>) => () => client.call('check_mail', {})
+    const contenders = { direct: check(direct), front: check(front), again: check(direct) }
+    const seen = await mediansInTurns(contenders, { rounds })
     front.close()
     direct.close()
     const [by, without, again] = [seen.front, seen.direct, seen.again].map((values) => percentile(values, 50))
@@ -59,16 +49,6 @@ export async function connectRows(folder: () => string, rounds: number, say: (te
   } finally {
     await parley.stop()
   }
-}
-
-async function timed(client: BenchClient): Promise<number[]> {
-  const times: number[] = []
-  for (let n = 0; n < callsPerTurn; n++) {
-    const began = performance.now()
-    await client.call('check_mail', {})
-    times.push(performance.now() - began)
-  }
-  return times
 }
 
 interface Start {

@@ -8,6 +8,7 @@ import { archiveRows } from './archive.ts'
 import { asideRows } from './aside.ts'
 import { busRows } from './bus.ts'
 import { connectRows } from './connect.ts'
+import { firstHourRows } from './first-hour.ts'
 import { guardRows } from './guard.ts'
 import { hubRows } from './hub.ts'
 import { machine, today, treeOf } from './machine.ts'
@@ -69,6 +70,7 @@ const parts: Readonly<Record<string, Part>> = {
   post: { measure: () => postRows(folder, postSize, say) },
   'sign-in': { measure: () => signInRows(folder, rounds, say) },
   connect: { measure: () => connectRows(folder, rounds, say) },
+  'first-hour': { measure: () => firstHourRows(folder, rounds, say) },
   guard: { measure: () => guardRows(folder(), quick ? 5 : 15) },
   bus: { store: 'topic', measure: (storage) => busRows(storage, { folder, many: messages, quick }, say) },
   hub: { measure: () => hubRows(folder, quick, say) },
