@@ -140,4 +140,5 @@ verifies('connect.start.light', 'It loads no database, no sharp, no pg', () => {
   expect(
     [...started.libraries].filter((name) => /^(pg|sharp|fastify|sql-template-tag|node:sqlite|pino)/.test(name)),
   ).toEqual([])
+  expect([...loadedBy('src/app/mailbox.ts').libraries].filter((name) => /^(pg|sharp|fastify)/.test(name))).toEqual([])
 })

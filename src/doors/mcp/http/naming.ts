@@ -59,7 +59,7 @@ function unfilled(value: string): HubError {
     'INVALID_ARGUMENT',
     `${headerName} is ${JSON.stringify(echo(value))}: your client has not filled in the variable.`,
     {
-      hint: `${line} OpenCode writes "{env:${variable}}", Codex env_http_headers = { X-Parley-Agent = "${variable}" }.`,
+      hint: `${line} OpenCode writes "{env:${variable}}". Codex has no variable for each window: http_headers = { X-Parley-Agent = "GreenCastle" }.`,
     },
   )
 }
