@@ -206,9 +206,15 @@ export const clients = {
     traces: ['.cline'],
     user: ({ home, env }) =>
       json(
-        env.CLINE_MCP_SETTINGS_PATH || join(home, '.cline', 'data', 'settings', 'cline_mcp_settings.json'),
+        env.CLINE_MCP_SETTINGS_PATH ||
+          join(
+            env.CLINE_DATA_DIR || join(env.CLINE_DIR || join(home, '.cline'), 'data'),
+            'settings',
+            'cline_mcp_settings.json',
+          ),
         'mcpServers',
       ),
+    // A URL without a type is taken for SSE.
     http: ({ url, headers }) => ({ type: 'streamableHttp', url, ...(headers && { headers }), disabled: false }),
     stdio: (command, args) => ({ command, args, disabled: false }),
     guidance: { here: 'AGENTS.md' },

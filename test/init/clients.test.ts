@@ -61,6 +61,10 @@ verifies('cli.init.entry', 'Each client is told name and project in the way that
   })
   const cline = join(home, '.cline/data/settings/cline_mcp_settings.json')
   expect(json(cline).mcpServers.parley).toMatchObject({ type: 'streamableHttp', url: there, headers })
+  const movedTo = (env: Record<string, string>) =>
+    clientOf('cline').user({ home: '/home', folder: '/work', env, platform: 'linux' }).file
+  expect(movedTo({ CLINE_DIR: '/cline' })).toBe('/cline/data/settings/cline_mcp_settings.json')
+  expect(movedTo({ CLINE_DATA_DIR: '/data' })).toBe('/data/settings/cline_mcp_settings.json')
   expect(json(join(home, '.codeium/windsurf/mcp_config.json')).mcpServers.parley).toEqual({ serverUrl: there, headers })
   expect(json(join(home, '.copilot/mcp-config.json')).mcpServers.parley).toMatchObject({ url: there, tools: ['*'] })
 })
