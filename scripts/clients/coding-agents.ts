@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { type Place, type WakeClient, wakeClients } from './wake/clients.ts'
 
-interface Named {
+export interface Named {
   readonly name: string
   readonly args: readonly string[]
   readonly env?: Readonly<Record<string, string>>
@@ -21,8 +21,8 @@ export interface CodingAgent {
   /** Options of init: the name, where no variable can carry it. */
   readonly init: (folder: string) => readonly string[]
   readonly windows: (order: string) => readonly Named[]
-  /** Whether its user is asked before a tool is called, until `init --allow`. */
-  readonly asks: boolean
+  /** A window whose user is asked before a tool is called, without `init --allow`; where nobody answers, it is not called. */
+  readonly asking?: ((order: string) => Named | undefined) | undefined
 }
 
 const [first, second] = ['RedStone', 'GoldHarbor'] as const
@@ -31,7 +31,7 @@ const [first, second] = ['RedStone', 'GoldHarbor'] as const
 const byVariable = (args: readonly string[]): Named[] =>
   [first, second].map((name) => ({ name, args, env: { AGENT_NAME: name } }))
 
-interface Once extends Pick<CodingAgent, 'init' | 'windows'> {
+interface Once extends Pick<CodingAgent, 'init' | 'windows' | 'asking'> {
   /** Makes it ask, in the settings of its user. */
   readonly stricter?: (settings: string) => string
 }
@@ -39,7 +39,8 @@ interface Once extends Pick<CodingAgent, 'init' | 'windows'> {
 const once: Readonly<Record<WakeClient['name'], Once>> = {
   claude: { init: () => [], windows: (order) => byVariable(['-p', order, '--output-format', 'json']) },
   codex: {
-    stricter: (settings) => settings.replace('"never"', '"on-request"').replace('danger-full-access', 'read-only'),
+    // `codex exec` asks nobody, and calls.
+    asking: () => undefined,
     init: () => ['--agent', first],
     windows: (order) => [
       { name: first, args: ['exec', '--json', order] },
@@ -59,14 +60,14 @@ const once: Readonly<Record<WakeClient['name'], Once>> = {
 
 export const agents: readonly CodingAgent[] = [
   ...wakeClients.map((client): CodingAgent => {
-    const { stricter = (settings) => settings, init, windows } = once[client.name]
+    const { stricter = (settings) => settings, init, windows, asking } = once[client.name]
     const files = (place: Omit<Place, 'recorder'>) =>
       Object.entries(client.files({ ...place, recorder: undefined })).map(([file, text]) => [file, stricter(text)])
     return {
       ...client,
       files: (place) => Object.fromEntries(files(place)),
       env: (model) => client.env({ model, home: '', folder: '', recorder: undefined }),
-      ...{ init, windows, asks: true },
+      ...{ init, windows, asking: asking ?? ((order) => windows(order)[0]) },
     }
   }),
   {
@@ -92,7 +93,6 @@ export const agents: readonly CodingAgent[] = [
       }),
     }),
     env: () => ({}),
-    asks: false,
     // Its settings are those of a user, with one name and one project for all of its sessions.
     init: (folder) => ['--user', '--agent', first, '--project', folder],
     windows: (order) => [{ name: first, args: ['agent', '--local', '--agent', 'main', '--message', order] }],

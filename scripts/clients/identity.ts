@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Skipped } from '../../bench/peers/python.ts'
-import { agents, type CodingAgent } from './coding-agents.ts'
+import { agents, type CodingAgent, type Named } from './coding-agents.ts'
 import { install } from './npm.ts'
 import { type HubServer, openHub } from './wake/hub.ts'
 import { type Model, startModel } from './wake/model.ts'
@@ -60,12 +60,12 @@ async function visit(agent: CodingAgent, program: string): Promise<{ name: strin
       const settings = ['init', agent.name, '--yes', '--server', hub.url, ...agent.init(folder), ...more]
       return promisify(execFile)(process.execPath, [parley, ...settings], { cwd: folder, env })
     }
-    const windows = agent.windows(order).map(({ name, args, env: more = {} }) => ({
+    const windowOf = ({ name, args, env: more = {} }: Named) => ({
       name,
       window: { program, args, env: { ...env, ...more }, cwd: folder },
-    }))
+    })
     await init()
-    for (const { name, window } of agent.asks ? windows.slice(0, 1) : []) {
+    for (const { name, window } of [agent.asking?.(order)].flatMap((one) => (one ? [windowOf(one)] : []))) {
       const called = callOnce(window, { name, hub, model })
       const failed = await called.then(
         () => 'it called the tool without being allowed to',
@@ -74,7 +74,7 @@ async function visit(agent: CodingAgent, program: string): Promise<{ name: strin
       seen.push({ name: `${name}, not allowed to call`, failed })
     }
     await init('--allow')
-    for (const { name, window } of windows) {
+    for (const { name, window } of agent.windows(order).map(windowOf)) {
       const calls = async () => {
         for (let call = 0; call < 2; call++) await callOnce(window, { name, hub, model })
       }
