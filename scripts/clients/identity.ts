@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Skipped } from '../../bench/peers/python.ts'
+import { build } from '../build.ts'
 import { agents, type CodingAgent, type Named } from './coding-agents.ts'
 import { install } from './npm.ts'
 import { type HubServer, openHub } from './wake/hub.ts'
@@ -25,6 +26,7 @@ interface Visited {
 
 /** A row for each window: client, name, and whether it was who it should be in both of its calls; and one before it may call. */
 export async function visitAsThemselves(only: readonly string[], say: (text: string) => void): Promise<Visited> {
+  await build()
   const [rows, failures, skips]: [string[][], string[], string[]] = [[], [], []]
   for (const agent of agents.filter(({ name }) => only.length === 0 || only.includes(name)))
     try {
