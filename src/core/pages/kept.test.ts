@@ -10,7 +10,7 @@ import { readFrame } from './frame.ts'
 import { knowInitials } from './initials.ts'
 import { showThread } from './threads.ts'
 
-eachEngine('Kept readings', (open) => {
+eachEngine('Kept readings', (open, dialect) => {
   verifies('web.pages.statements', 'a thread page asks the database at most twelve times', async () => {
     const { hub, write } = await openPages(open)
     for (let n = 0; n < 30; n++) await write('Ann', [{ name: 'Bob' }], { thread: 'T-1' })
@@ -29,9 +29,15 @@ eachEngine('Kept readings', (open) => {
       statements++
       return ask(query)
     }
-    await page()
+    const counted = async () => {
+      statements = 0
+      await page()
+      return statements
+    }
+    // On PostgreSQL a transaction of anybody that is still open lets the feed seem new.
+    if (dialect === 'sqlite') expect(await counted()).toBeLessThanOrEqual(12)
+    else await expect.poll(counted, { timeout: 20_000 }).toBeLessThanOrEqual(12)
     expect(statements).toBeGreaterThan(0)
-    expect(statements).toBeLessThanOrEqual(12)
     await hub.close()
   })
 
