@@ -19,7 +19,9 @@ export interface StoppingOptions {
   on(stop: (signal: NodeJS.Signals) => void): void
 }
 
-export const onSignals: StoppingOptions['on'] = (stop) => void process.on('SIGINT', stop).on('SIGTERM', stop)
+export const onSignals: StoppingOptions['on'] = (stop) => {
+  process.on('SIGINT', stop).on('SIGTERM', stop)
+}
 
 /** Calls left after the promised time are cut off. */
 export function stopOnSignal(server: Stopping, { drainMs, log, told, on }: StoppingOptions): void {

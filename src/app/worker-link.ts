@@ -8,7 +8,7 @@ import type { Limiter, Rates } from '../doors/http/limits/limiter.ts'
 import type { FromWorker, ToWorker, WorkerPlace } from './worker-messages.ts'
 import { workerVariable } from './worker-messages.ts'
 
-/** What a server has in common with others, as one of several workers. */
+/** The part of a server that it shares with others, as one of several workers. */
 export interface WorkerLink {
   /** Whether this one writes the archive. */
   readonly archives: boolean
@@ -17,14 +17,16 @@ export interface WorkerLink {
   join(hub: Hub, refresh: () => Promise<void>): void
 }
 
-/** Who this process is, if it is a worker. */
+/** The place of this process, if it is a worker. */
 export function workerPlace(env: NodeJS.ProcessEnv): WorkerPlace | undefined {
   const { [workerVariable]: place } = env
   return place === undefined || process.send === undefined ? undefined : (JSON.parse(place) as WorkerPlace)
 }
 
 /** To the process that started this one. It may be gone already: then this one is about to end. */
-export const tellPrimary = (message: FromWorker): void => void process.send?.(message, undefined, {}, () => {})
+export function tellPrimary(message: FromWorker): void {
+  process.send?.(message, undefined, {}, () => {})
+}
 
 /** The process that started this one says so. Where that is gone, node:cluster ends this one at once. */
 export function onStop(stop: (signal: NodeJS.Signals) => void): void {
@@ -72,7 +74,9 @@ export function linkWorker({ number }: WorkerPlace, log: Log): WorkerLink {
           .catch((error: unknown) => log.warn({ err: error }, 'the figures of this worker could not be told'))
       }
       process.on('message', onMessage)
-      onClose(hub, async () => void process.off('message', onMessage))
+      onClose(hub, async () => {
+        process.off('message', onMessage)
+      })
       metrics.meters.elsewhere = async (own: MeterSnapshot) => {
         const answer = await ask((id) => ({ kind: 'gather', id, own }))
         if (answer.kind !== 'gathered') return []

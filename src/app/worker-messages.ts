@@ -1,4 +1,4 @@
-/** What the workers of a server and the process that started them say to each other. */
+/** The messages between the workers of a server and the process that started them. */
 import type { MeasuredElsewhere, MeterSnapshot } from '../base/meters.ts'
 import type { WaitCounts } from '../core/hub/waits.ts'
 import type { Counted, Rates } from '../doors/http/limits/limiter.ts'
@@ -19,7 +19,7 @@ export type ToWorker =
   | { readonly kind: 'measure'; readonly id: number }
   | ({ readonly kind: 'gathered'; readonly id: number } & Gathered)
 
-/** What the other workers have measured, and how many workers there are. */
+/** The figures of the other workers, and how many workers there are. */
 export interface Gathered {
   readonly elsewhere: readonly MeasuredElsewhere[]
   readonly workers: number

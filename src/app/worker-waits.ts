@@ -20,7 +20,9 @@ export function createSharedWaits() {
     [...workers.keys()].filter((id) => id !== but).map((id) => besides(id, waiters))
 
   return {
-    add: (id: number): void => void workers.set(id, workers.get(id) ?? { all: 0, by: new Map() }),
+    add(id: number): void {
+      workers.set(id, workers.get(id) ?? { all: 0, by: new Map() })
+    },
     /** Takes what has changed in one worker; returns what the others have to know. */
     take(id: number, { all, by }: WaitCounts): Told[] {
       const counts = workers.get(id) ?? { all: 0, by: new Map<string, number>() }

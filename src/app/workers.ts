@@ -70,10 +70,13 @@ export async function startWorkers(
           const one = cluster.workers?.[other]
           if (one !== undefined) tell(one, { kind: 'measure', id })
         }
-        void gathering.gather(asked, ask).then((elsewhere) => {
-          const workers = Object.keys(cluster.workers ?? {}).length
-          tell(worker, { kind: 'gathered', id, elsewhere, workers, restarts: gathering.restarts })
-        })
+        void gathering
+          .gather(asked, ask)
+          .then((elsewhere) => {
+            const workers = Object.keys(cluster.workers ?? {}).length
+            tell(worker, { kind: 'gathered', id, elsewhere, workers, restarts: gathering.restarts })
+          })
+          .catch((error: unknown) => log.warn({ err: error }, 'the figures of the workers could not be gathered'))
       }
     })
     worker.once('exit', (code, signal) => {
@@ -104,7 +107,13 @@ export async function startWorkers(
     stopping = signal
     log.info({ signal }, 'stopping')
     told()
-    void end(all, signal, { clock, log, ms: drainMs + endMs, tell }).then((code) => process.exit(code))
+    void end(all, signal, { clock, log, ms: drainMs + endMs, tell }).then(
+      (code) => process.exit(code),
+      (error: unknown) => {
+        log.error({ err: error }, 'the workers could not be ended')
+        process.exit(1)
+      },
+    )
   })
   for (const signal of passedOn)
     process.on(signal, () => {

@@ -3,10 +3,10 @@
 /** https://prometheus.io/docs/instrumenting/exposition_formats/ */
 export const textType = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** What a process has measured: the numbers of each value, by the name of its family and by its labels. */
+/** The figures of a process: the numbers of each value, by the name of its family and by its labels. */
 export type MeterSnapshot = Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>
 
-/** What another process has measured; of one that has ended, only what it has counted. */
+/** The figures of another process; of one that has ended, only its counters. */
 export interface MeasuredElsewhere {
   readonly snapshot: MeterSnapshot
   readonly ended?: boolean
@@ -177,7 +177,7 @@ export class Meters {
     this.#refreshers.push(refresh)
   }
 
-  /** What other processes of the same server have measured; none, where it is one process. */
+  /** The figures of other processes of the same server; none, where it is one process. */
   elsewhere: (own: MeterSnapshot) => Promise<readonly MeasuredElsewhere[]> = async () => []
 
   async snapshot(): Promise<MeterSnapshot> {
