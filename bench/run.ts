@@ -17,6 +17,7 @@ import { mailboxRows } from './mailbox.ts'
 import { scrapeRows, traceRows } from './observe.ts'
 import { pagesRows } from './pages.ts'
 import { postRows } from './post.ts'
+import { proxyRows } from './proxy.ts'
 import type { Row } from './rows.ts'
 import { benchSearch } from './search.ts'
 import { build } from './server.ts'
@@ -71,6 +72,7 @@ const parts: Readonly<Record<string, Part>> = {
   'sign-in': { measure: () => signInRows(folder, rounds, say) },
   connect: { measure: () => connectRows(folder, rounds, say) },
   'first-hour': { measure: () => firstHourRows(folder, rounds, say) },
+  proxy: { measure: () => proxyRows(folder, { rounds, samples }, say) },
   guard: { measure: () => guardRows(folder(), quick ? 5 : 15) },
   bus: { store: 'topic', measure: (storage) => busRows(storage, { folder, many: messages, quick }, say) },
   hub: { measure: () => hubRows(folder, quick, say) },

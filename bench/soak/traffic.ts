@@ -1,4 +1,8 @@
-/** Mixed traffic of every door, as a process of its own: told a port and for how many seconds, it says what it was answered. */
+/**
+ * Mixed traffic of every door, as a process of its own: told a port, for how many seconds, and which share of its time each
+ * pair is to ask, it says what it was answered.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
 import sharp from 'sharp'
 import { openListen } from '../hub.ts'
 import { openStream } from '../open-pages.ts'
@@ -162,7 +166,7 @@ const doors: Record<Door, Open> = {
   },
 }
 
-const [port = 0, seconds = 60] = process.argv.slice(2).map(Number)
+const [port = 0, seconds = 60, share = 1] = process.argv.slice(2).map(Number)
 const until = performance.now() + seconds * 1000
 const counts: Record<string, Counts> = {}
 
@@ -170,7 +174,11 @@ async function run(door: Door, pair: number): Promise<void> {
   const seen = counts[door] ?? { calls: 0, errors: 0 }
   counts[door] = seen
   const round = await doors[door](port, pair, () => openLane(port, seen))
-  for (let count = 0; performance.now() < until; count++) await round(count)
+  for (let count = 0; performance.now() < until; count++) {
+    const from = performance.now()
+    await round(count)
+    if (share < 1) await sleep((performance.now() - from) * (1 / share - 1))
+  }
 }
 
 await Promise.all(

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { type Stage, stagesOf, wordsOf } from '../../scripts/image/dockerfile.ts'
 import { settings } from '../../src/settings/all.ts'
 import { parleyCommand } from '../support/cli.ts'
 import { startParley, temporaryFolder } from '../support/parley.ts'
@@ -40,6 +41,21 @@ verifies('deploy.files.settings', 'every variable in the files is a setting of P
       .map((name) => `${file}: ${name}`),
   )
   expect(unknown).toEqual([])
+})
+
+verifies('deploy.image.bare', 'its instructions are known, and its commands need no shell', () => {
+  const stages = stagesOf(textOf('Dockerfile'))
+  const { steps, meta } = stages.at(-1) as Stage
+  expect(steps.filter(({ instruction }) => instruction === 'USER')).toEqual([{ instruction: 'USER', text: 'node' }])
+  expect([meta.ENTRYPOINT, meta.CMD, meta.HEALTHCHECK].flatMap(wordsOf)).toEqual([
+    'parley',
+    'serve',
+    'parley',
+    'health',
+  ])
+  expect(() => wordsOf('CMD parley serve')).toThrow('shell')
+  expect(() => stagesOf('FROM node:24\nADD x y\n')).toThrow('does not know ADD')
+  for (const { base } of stages) expect(base).toMatch(/^node:24-/)
 })
 
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0

@@ -1,5 +1,9 @@
 /** Parley behind nginx and Caddy, with the files of deploy/: everything works through them, and nobody comes in for being near. */
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -16,6 +20,7 @@ import {
 } from '../support/parley.ts'
 import { certificate, isInstalled, type ProxyName, startProxy } from '../support/proxies.ts'
 import { freePort } from '../support/redis-server.ts'
+import { openSession } from '../support/wire.ts'
 
 const token = 'the-token-of-the-operator'
 const headers = { Authorization: `Bearer ${token}` }
@@ -64,6 +69,44 @@ describe.each(['nginx', 'caddy'] as const satisfies ProxyName[])('Behind %s', (n
       })
       await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
       socket.terminate()
+    })
+
+    test('keep a stream of MCP open, and a call that waits for 50 seconds', async () => {
+      const { url } = scene()
+      const empty = callTool(`${url}/agents/waiter-${name}/mcp`, 'check_mail', { wait_seconds: 50 }, { headers })
+      const at = `${url}/agents/streamer/mcp`
+      const session = { 'Mcp-Session-Id': await openSession(at, headers) }
+      const stream = await fetch(at, { headers: { ...headers, ...session, Accept: 'text/event-stream' } })
+      expect([stream.status, stream.headers.get('content-type')]).toEqual([
+        200,
+        expect.stringMatching(/^text\/event-stream/),
+      ])
+      const from = performance.now()
+      expect((await empty).isError).toBeFalsy()
+      expect(performance.now() - from).toBeGreaterThan(45_000)
+      // It is still open, after all that silence.
+      const end = stream.body?.getReader()
+      const said = await Promise.race([end?.read(), sleep(200, 'silent')])
+      expect(said === 'silent' || (said as { done: boolean }).done === false).toBe(true)
+      await end?.cancel()
+    }, 90_000)
+
+    test('take no request for another host', async () => {
+      const { url } = scene()
+      const body = JSON.stringify({ name: 'host-reader', msg: 'for another host' })
+      const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_to_agent","arguments":${body}}}`
+      const asked = request(`${url}/agents/ann/mcp`, {
+        method: 'POST',
+        headers: { ...headers, 'Content-Type': 'application/json', Host: 'evil.example' },
+        ca: await readFile(certificate),
+        servername: 'localhost',
+      })
+      asked.end(call)
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+      const said = await text(answer)
+      // Caddy has no site of that name, and answers nothing; behind nginx Parley refuses it.
+      expect(answer.statusCode === 200 ? said : '').toBe('')
+      expect(await mailbox({ url }, 'host-reader', { headers }).check()).toBeNull()
     })
 
     test('ask everybody for a credential, whatever headers were forged', async () => {

@@ -27,4 +27,5 @@ export const running = [
   { id: 'release.lock.checked', spec: 'DESIGN The stack', says: 'The check of the lock file finds a package without a hash, a foreign licence, an install script, or a host.' },
   { id: 'release.surface.kept', spec: 'DESIGN Interface', says: '`docs/surface.json` lists every public name of this tree, and nothing else.' },
   { id: 'release.surface.step', spec: 'DESIGN Interface', says: 'A change of the public surface says whether it breaks callers, and which version it makes.' },
+  { id: 'deploy.image.bare', spec: 'post.md 11', says: 'The image runs as a user without rights, and its command and its health check need no shell.' },
 ] as const satisfies readonly Requirement[]
