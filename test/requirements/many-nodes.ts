@@ -7,7 +7,7 @@ export const manyNodes = [
   { id: 'serve.failover.read-only', spec: 'mail.md Operational notes', says: 'A connection to a server that became read-only is dropped, and the work that it refused runs again elsewhere.' },
   { id: 'serve.failover.unknown', spec: 'DESIGN Errors', says: 'A commit whose answer is lost is told as unknown, never as saved or as not saved.' },
   { id: 'serve.failover.once', spec: 'DESIGN Nothing lost', says: 'A send or a take whose commit had no answer is looked up: nothing is sent twice, nothing taken is lost.' },
-  { id: 'serve.workers.one', spec: 'mail.md Deployment', says: 'Workers serve one port as one node: any of them goes on with any session, wakes the waits of all, and shows the figures of all.' },
+  { id: 'serve.workers.one', spec: 'mail.md Deployment', says: 'Workers serve one port as one node: each goes on with any session, wakes all waits, and shows all figures.' },
   { id: 'serve.workers.limits', spec: 'mail.md Deployment', says: 'A limit that a process keeps in memory is one limit for all workers.' },
   { id: 'serve.workers.again', spec: 'DESIGN Nothing lost', says: 'A worker that dies is started again, loses nothing acknowledged, and no counter falls.' },
   { id: 'serve.workers.stop', spec: 'DESIGN Interface', says: 'A signal to the first process ends all workers in good order with exit code 0.' },
