@@ -19,6 +19,8 @@ export interface Pair {
   failOver(): Promise<number>
   /** From now on nobody confirms the commits of the primary. */
   killStandby(): Promise<void>
+  /** Has the commits that wait for a standby wait no longer; returns how many. */
+  cancelCommits(): Promise<number | null>
 }
 
 interface Server {
@@ -126,6 +128,10 @@ export async function startPair(later: Later): Promise<Pair> {
       return tookMs
     },
     killStandby: () => kill(standby.child),
+    async cancelCommits() {
+      const cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+      return (await admin(primary.port, (client) => client.query(cancel))).rowCount
+    },
   }
 }
 

@@ -25,7 +25,7 @@ export function commitFault(error: unknown): unknown {
 const unconfirmed = new WeakSet<ClientBase>()
 
 /**
- * With synchronous replication a COMMIT waits for a standby. Cancelled, as by `statement_timeout`, it answers as if all were well, and
+ * With synchronous replication a COMMIT waits for a standby. Cancelled, as by `pg_cancel_backend`, it answers as if all were well, and
  * tells in a notice alone that the standby may not have it: the work would go with this server.
  */
 export function watchStandby(client: ClientBase): void {

@@ -8,7 +8,7 @@ import { serversIn } from '../url.ts'
 /** A server that does not answer a question in this time is not waited for. */
 const answerTimeoutMs = 2_000
 
-/** Between two rounds of questions, while no server takes writes. */
+/** Between two questions to a server that takes no writes. */
 const roundMs = 50
 
 /** The values of `target_session_attrs` for a program that writes, as Parley does. */
@@ -58,21 +58,31 @@ export class Servers {
     this.#chosen = undefined
   }
 
+  /** Each is asked again and again by itself: one that is silent, as a pooler whose server is gone, holds up no other. */
   async #look(): Promise<void> {
-    for (const until = performance.now() + this.#patienceMs; ; ) {
-      try {
-        this.#chosen = await Promise.any(this.all.map(needWritable))
-        return
-      } catch (error) {
-        const reasons = error instanceof AggregateError ? error.errors : [error]
-        // A wrong password does not get right by waiting.
-        const final = reasons.every((reason) => !isPostgresLost(reason) && !isPostgresReadOnly(reason))
-        if (final || performance.now() > until)
-          throw reasons.find((reason) => !isPostgresReadOnly(reason)) ?? reasons[0]
-        await pause(roundMs)
-      }
+    const over = new AbortController()
+    const until = performance.now() + this.#patienceMs
+    try {
+      this.#chosen = await Promise.any(this.all.map((one) => askUntilWritable(one, until, over.signal)))
+    } catch (error) {
+      const reasons = error instanceof AggregateError ? error.errors : [error]
+      throw reasons.find((reason) => !isPostgresReadOnly(reason)) ?? reasons[0]
+    } finally {
+      over.abort()
     }
   }
+}
+
+async function askUntilWritable(settings: ClientConfig, until: number, over: AbortSignal): Promise<ClientConfig> {
+  for (;;)
+    try {
+      return await needWritable(settings)
+    } catch (error) {
+      // A wrong password does not get right by waiting.
+      const passes = isPostgresLost(error) || isPostgresReadOnly(error)
+      if (!passes || over.aborted || performance.now() > until) throw error
+      await pause(roundMs, over)
+    }
 }
 
 async function needWritable(settings: ClientConfig): Promise<ClientConfig> {
@@ -90,7 +100,8 @@ async function needWritable(settings: ClientConfig): Promise<ClientConfig> {
 
 /** Rejects, as the server would a write, on a connection to one that only reads. */
 export async function needWrites(client: Pick<Client, 'query'>): Promise<void> {
-  const { rows } = await client.query<{ transaction_read_only: string }>('SHOW transaction_read_only')
+  const question = { text: 'SHOW transaction_read_only', query_timeout: answerTimeoutMs }
+  const { rows } = await client.query<{ transaction_read_only: string }>(question)
   if (rows[0]?.transaction_read_only !== 'off')
     throw Object.assign(new Error('The server only reads: another one takes writes.'), { code: '25006' })
 }
