@@ -4,6 +4,8 @@ const MiB = 1024 * 1024
 
 /** A limit that an operator may change is not here: it is a setting in `settings/<subject>.ts`. */
 export const limits = {
+  /** Milliseconds after which a client whose stream ended with the server opens another: at another node, or once it runs again. */
+  streamRetryMs: 1_000,
   /** Bytes of one request: the body of an HTTP request, or a line on stdin. */
   requestBytes: 4 * MiB,
   /** Levels of lists and objects in the JSON of a request. */

@@ -75,7 +75,7 @@ export const post = [
   { id: 'post.socket.anywhere', spec: 'DESIGN One wait', says: 'Events come from every door and process, after the commit, each once and in order.' },
   { id: 'post.socket.committed', spec: 'DESIGN One write', says: 'An event and the answer of a send come after its commit; where that fails there is neither.' },
   { id: 'post.socket.origin', spec: 'DECISIONS all 23', says: 'A WebSocket of a foreign web page or for another host is refused with 403.' },
-  { id: 'post.socket.stop', spec: 'DESIGN The stack', says: 'A server that stops closes its sockets with 1001, and is gone in time.' },
+  { id: 'post.socket.stop', spec: 'DESIGN The stack', says: 'A server that stops closes its sockets with 1012, which means come again, and is gone in time.' },
   { id: 'post.socket.revoked', spec: 'DECISIONS post 5', says: 'A socket whose key is revoked is closed with 4001.' },
   { id: 'post.socket.upgrades', spec: 'DESIGN The stack', says: 'Other upgrades are answered as plain requests, and the key of a query is never logged.' },
 ] as const

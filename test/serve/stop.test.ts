@@ -68,8 +68,8 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     })
     expect(stream.status).toBe(200)
     await endWell(parley, signal)
-    // The stream ends as a response should; the half of a request gets no answer.
-    expect(await stream.text()).toBe('')
+    // The stream ends as a response should, and says when to come again; the half of a request gets no answer.
+    expect(await stream.text()).toBe('retry: 1000\n\n')
     expect(half.socket.received()).toBe('HTTP/1.1 100 Continue\r\n\r\n')
   })
 })

@@ -17,10 +17,6 @@ export interface Pair {
   poolerUrl(): Promise<string>
   /** Kills the primary, has the standby take over, and makes another standby. Returns how long no server took writes. */
   failOver(): Promise<number>
-  /** From now on nobody confirms the commits of the primary. */
-  killStandby(): Promise<void>
-  /** Has the commits that wait for a standby wait no longer; returns how many. */
-  cancelCommits(): Promise<number | null>
 }
 
 interface Server {
@@ -126,11 +122,6 @@ export async function startPair(later: Later): Promise<Pair> {
       primary = standby
       standby = await addStandby(port)
       return tookMs
-    },
-    killStandby: () => kill(standby.child),
-    async cancelCommits() {
-      const cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
-      return (await admin(primary.port, (client) => client.query(cancel))).rowCount
     },
   }
 }

@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../../base/clock.ts'
+import { limits } from '../../base/limits.ts'
 import type { Caller } from '../../core/access/callers.ts'
 
 /** Proxies and clients take a silent stream for a dead one. */
@@ -47,7 +48,7 @@ export function createStreams(scope: FastifyInstance, clock: Clock) {
     cancel?.()
     for (const [stream, stop] of streams) {
       stop()
-      stream.end()
+      stream.end(`retry: ${limits.streamRetryMs}\n\n`)
     }
     streams.clear()
   })

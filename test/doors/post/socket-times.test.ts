@@ -110,7 +110,7 @@ describe('A server with sockets', () => {
     const began = performance.now()
     expect(await parley.end()).toBe(0)
     expect(performance.now() - began).toBeLessThan(4500)
-    for (const { closed } of sockets.slice(0, 2)) expect(await closed).toMatchObject({ code: 1001 })
+    for (const { closed } of sockets.slice(0, 2)) expect(await closed).toMatchObject({ code: 1012 })
     const { stdout, stderr } = parley.output
     expect(stdout + stderr).not.toContain(alice.key.slice(8))
     expect(stderr).toContain('/ws')

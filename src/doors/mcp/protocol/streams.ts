@@ -18,6 +18,9 @@ export const numberedEvent = (text: string, id: string): string => `event: messa
 /** Names a place to come back to before there is anything to tell. */
 export const primingEvent = (id: string): string => `id: ${id}\ndata: \n\n`
 
+/** The last line of a stream that ends with the server. */
+export const comeAgain = `retry: ${limits.streamRetryMs}\n\n`
+
 const keepAliveMs = 15_000
 
 export interface Streams {
@@ -47,7 +50,7 @@ export function createStreams(clock: Clock): Streams {
     },
     close() {
       cancel?.()
-      for (const stream of open) stream.end()
+      for (const stream of open) stream.end(comeAgain)
       open.clear()
     },
   }

@@ -53,7 +53,7 @@ export function readSaid(
 
 /** Codes with which a socket is closed. */
 export const closes = {
-  stopping: [1001, 'The server stops.'],
+  stopping: [1012, 'The server stops. Connect again: another node, or the next start, answers.'],
   badKeys: [1013, 'Too many wrong keys came from this address: try again in a minute.'],
   noKey: [4000, 'No key came within the time for it.'],
   badKey: [4001, 'The key is not valid.'],
