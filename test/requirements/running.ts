@@ -3,7 +3,7 @@ import type { Requirement } from '../requirements.ts'
 
 // biome-ignore format: a table, one promise a line
 export const running = [
-  { id: 'serve.base-path', spec: 'mail.md Deployment quick notes', says: 'Below HTTP_BASE_PATH all doors, pages, redirects, cookies and URLs carry the path; a proxy may take it off.' },
+  { id: 'serve.base.path', spec: 'mail.md Deployment quick notes', says: 'Below HTTP_BASE_PATH all doors, pages, redirects, cookies and URLs carry the path; a proxy may take it off.' },
   { id: 'serve.proxies.trusted', spec: 'mail.md Deployment quick notes', says: 'Scheme and host of a client come from the headers of trusted proxies alone, and never name a foreign host.' },
   { id: 'upgrade.steps.own', spec: 'DECISIONS bus 1', says: 'Each migration is a transaction of its own: one that fails undoes nothing of those before it.' },
   { id: 'upgrade.beside.runs', spec: 'DECISIONS bus 1', says: 'A node starts on a newer schema if each newer migration says that nodes like it can run beside it.' },

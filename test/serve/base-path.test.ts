@@ -14,7 +14,7 @@ import { verifies } from '../support/verifies.ts'
 const base = '/team/parley'
 const token = 'operator-token-operator-token'
 
-verifies('serve.base-path', 'takes its own path off a request, and no other', () => {
+verifies('serve.base.path', 'takes its own path off a request, and no other', () => {
   expect(withoutBase('/team/parley/mail?q=1', base)).toBe('/mail?q=1')
   expect(withoutBase('/team/parley', base)).toBe('/')
   expect(withoutBase('/team/parley?x', base)).toBe('/?x')
@@ -25,7 +25,7 @@ verifies('serve.base-path', 'takes its own path off a request, and no other', ()
   )
 })
 
-verifies('serve.base-path', 'every door, page, asset, redirect, cookie and URL is below it', async () => {
+verifies('serve.base.path', 'every door, page, asset, redirect, cookie and URL is below it', async () => {
   const env = { HTTP_BASE_PATH: `${base}/`, HTTP_BEARER_TOKEN: token }
   const server = await serveHere({ env })
   const origin = new URL(server.url).origin
@@ -121,7 +121,7 @@ verifies('serve.base-path', 'every door, page, asset, redirect, cookie and URL i
   await server.stop()
 })
 
-verifies('serve.base-path', 'and a public URL that says otherwise is a fault', () => {
+verifies('serve.base.path', 'and a public URL that says otherwise is a fault', () => {
   const faulty = (env: Record<string, string>) => () => loadConfig({ STORAGE_ROOT: '/tmp/parley', ...env })
   expect(faulty({ HTTP_BASE_PATH: base, HTTP_PUBLIC_URL: 'https://hub.example/other' })).toThrow(/must end with/)
   expect(faulty({ HTTP_BASE_PATH: base, HTTP_PUBLIC_URL: `https://hub.example${base}` })).not.toThrow()
