@@ -47,14 +47,12 @@ export class PostgresTx implements Tx {
   readonly #commitAlone = async <Row>(query: Sql): Promise<Row[]> => {
     this.#open()
     this.#state = 'committed'
-    try {
-      const { rows } = await this.#client.query(this.#statements.bind(query))
-      needStandby(this.#client)
-      return rows as Row[]
-    } catch (error) {
+    const { rows } = await this.#client.query(this.#statements.bind(query)).catch((error) => {
       this.#failure = error
       throw commitFault(error)
-    }
+    })
+    needStandby(this.#client)
+    return rows as Row[]
   }
 
   /** Whether its statement has committed itself. */
