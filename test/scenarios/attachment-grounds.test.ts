@@ -239,7 +239,7 @@ verifies('mail.attach.untouched', 'git that does not answer is ended, and the fi
 
 verifies('mail.attach.own-files', 'the settings of Parley itself are closed, whatever is allowed', async () => {
   const at = await newRepository()
-  await at.write('parley.env', 'HTTP_BEARER_TOKEN=secret')
+  await at.write('parley.env', 'HTTP_BEARER_TOKEN=the-operators-token')
   await at.write('bridge.json', '{"servers": {}}')
   await at.write('linked.txt', '')
   const env = {
