@@ -1,7 +1,7 @@
 /** The renderers of the generated pages, on tables made up for them. */
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { mainLines, renderBench, renderBenchmarks } from '../scripts/docs/bench.ts'
+import { readmeLines, renderBench, renderBenchmarks } from '../scripts/docs/bench.ts'
 import { renderRequirements } from '../scripts/docs/requirements.ts'
 import { renderScale } from '../scripts/docs/scale.ts'
 import { renderEnvExample, renderSettings } from '../scripts/docs/settings.ts'
@@ -80,7 +80,7 @@ const run = {
   machine: 'a machine',
   rows: [
     { what: 'a line of no interest', measured: '7 ms', target: '≤ 8 ms', reached: true, noise: '1.01 ×' },
-    ...mainLines.map((what, n) => ({ what, measured: `${n} µs`, target: '', reached: false })),
+    ...readmeLines.map((what, n) => ({ what, measured: `${n} µs`, target: '', reached: false })),
   ],
 }
 
@@ -88,10 +88,10 @@ test('README shows the main lines of the newest run, and says if one is gone', (
   const readme = 'before\n<!-- bench -->\nold\n<!-- /bench -->\nafter\n'
   const older = { ...run, commit: 'old', rows: [] }
   const page = renderBench(readme, { runs: [run, older] })
-  expect(page.match(/^\| .* µs \|$/gm)).toEqual(mainLines.map((what, n) => `| ${what} | ${n} µs |`))
+  expect(page.match(/^\| .* µs \|$/gm)).toEqual(readmeLines.map((what, n) => `| ${what} | ${n} µs |`))
   expect(page).toMatch(/^before\n<!-- bench -->\n.*abc1234.*\n<!-- \/bench -->\nafter\n$/s)
   expect(page).not.toContain('a line of no interest')
-  expect(() => renderBench(readme, { runs: [older] })).toThrow(mainLines[0])
+  expect(() => renderBench(readme, { runs: [older] })).toThrow(readmeLines[0])
 })
 
 test('the page of benchmarks has every line, and a section that was not measured is one line', () => {

@@ -64,9 +64,9 @@ export const movingChore = (everyMs: number, moving: Moving): Chore => ({
 })
 
 /** Of one export. */
-const [mostMessages, mostBytes] = [2000, 32 * 1024 * 1024]
+const [mostMessages, mostBytes] = [2000, 32 * 2 ** 20]
 /** Of one commit: others wait for it. */
-const [messagesPerCommit, bytesPerCommit] = [100, 1024 * 1024]
+const [messagesPerCommit, bytesPerCommit] = [100, 2 ** 20]
 
 async function moveAll(hub: Hub, job: JobLease, moving: Moving): Promise<Moved> {
   const moved: Moved = { threads: 0, messages: 0, exports: [] }
