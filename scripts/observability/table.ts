@@ -146,6 +146,14 @@ export const panels: readonly Panel[] = [
       { expr: 'sum(increase(parley_loops_paused_total[1h]))', legend: 'loops paused in an hour' },
     ],
   },
+  {
+    title: 'Workers',
+    unit: 'short',
+    queries: [
+      { expr: 'parley_workers', legend: '{{instance}}' },
+      { expr: 'increase(parley_worker_restarts_total[1h])', legend: '{{instance}}, started again in an hour' },
+    ],
+  },
   { title: 'Memory', unit: 'bytes', queries: one('process_resident_memory_bytes{job="parley"}', '{{instance}}') },
   {
     title: 'Event loop, p99',

@@ -53,7 +53,7 @@ export const httpSettings = {
     if (taken.test(path)) throw new Error('must not be a path that Parley uses itself')
     return path
   }).says(
-    'Path below which a proxy serves Parley, such as `/parley` for `https://example.org/parley/mail`; the proxy may pass it on or take it off. Pages, redirects, cookies and URLs then carry it. HTTP_PUBLIC_URL must end with it.',
+    'Path under which a proxy serves Parley, such as `/parley` for `https://example.org/parley/mail`; the proxy may pass it on or take it off. Pages, redirects, cookies and URLs then carry it. HTTP_PUBLIC_URL must end with it.',
   ),
   HTTP_BEARER_TOKEN: optional(tokenFault).secret(
     'Token of the operator, at least 16 characters and 8 different ones: a client that sends it as `Authorization: Bearer …` may act as any agent. Empty means that there is no operator.',

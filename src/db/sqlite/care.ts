@@ -24,7 +24,9 @@ export function careOfSqlite(file: string): DatabaseCare {
             if (says !== 'ok' && faults.length < mostFaults) faults.push(String(says))
           }
         }
-        for (const { table, rowid, parent } of db.prepare('PRAGMA foreign_key_check').all().slice(0, mostFaults))
+        // It fails at the first page that is damaged.
+        const lost = faults.length > 0 ? [] : db.prepare('PRAGMA foreign_key_check').all().slice(0, mostFaults)
+        for (const { table, rowid, parent } of lost)
           faults.push(`row ${rowid} of ${table} refers to no row of ${parent}`)
         progress(tables.length, tables.length)
         return faults
