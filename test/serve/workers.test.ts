@@ -15,7 +15,8 @@ const parley = shareParley({
   },
 })
 
-const figures = async () => (await fetch(`${parley().url}/metrics`)).text()
+/** A connection that was handed to a worker as it was killed is never answered: the next one is. */
+const figures = async () => (await fetch(`${parley().url}/metrics`, { signal: AbortSignal.timeout(2_000) })).text()
 const figure = async (name: string) => Number(new RegExp(`^${name} ([0-9.e+-]+)`, 'm').exec(await figures())?.[1])
 
 /** Without keep-alive each request is a connection of its own, which the other worker takes next. */

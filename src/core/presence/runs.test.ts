@@ -32,11 +32,12 @@ eachEngine('Runs', (open) => {
   verifies('all.waits.limited', 'calls, waiters and runs of an agent together', async () => {
     const hub = await openTestHub(await (await open()).connect(), { clock: new TestClock(), waitsPerAgent: 2 })
     const ended = new AbortController()
-    const waits = { waitMs: 50_000, signals: [ended.signal] }
+    const waits = { waitMs: 50_000, signals: [ended.signal], door: 'hooks' }
     const waiter = (session: string) => awaitMail(hub, bob, { ...waits, via: 'claude', session, confirms: true })
     await take(hub, bob, now)
     const two = [waiter('window'), borrowMail(hub, bob, { ...waits, session: 'run' })]
-    await expect.poll(() => countWaiters(hub)).toBe(2)
+    // Asleep, and not only about to be: they are counted from then on.
+    await expect.poll(() => hub.metrics.waiters.labels('hooks').numbers).toEqual([2])
     const limited = { code: 'RATE_LIMITED' }
     await expect(take(hub, bob, { ...now, ...waits })).rejects.toMatchObject(limited)
     await expect(waiter('another')).rejects.toMatchObject(limited)

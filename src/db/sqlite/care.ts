@@ -2,7 +2,11 @@
 import { DatabaseSync } from 'node:sqlite'
 import { nextTurn } from '../../base/clock.ts'
 import type { DatabaseCare, TableProgress } from '../care.ts'
+import { isSqliteCode } from '../faults.ts'
 import { openLooking, sizeOf } from './open-untouched.ts'
+
+/** A page that cannot be read (https://www.sqlite.org/rescode.html). */
+const corrupt = 11
 
 /** More of them say nothing new. */
 const mostFaults = 20
@@ -19,10 +23,7 @@ export function careOfSqlite(file: string): DatabaseCare {
           progress(at, tables.length)
           // Between two tables the line of the progress is written.
           await nextTurn()
-          for (const row of db.prepare(`PRAGMA integrity_check(${quoted(table)})`).all()) {
-            const [says] = Object.values(row)
-            if (says !== 'ok' && faults.length < mostFaults) faults.push(String(says))
-          }
+          for (const fault of faultsOf(db, table)) if (faults.length < mostFaults) faults.push(fault)
         }
         // It fails at the first page that is damaged.
         const lost = faults.length > 0 ? [] : db.prepare('PRAGMA foreign_key_check').all().slice(0, mostFaults)
@@ -89,6 +90,17 @@ const tablesOf = (db: DatabaseSync): string[] =>
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name")
     .all()
     .map(({ name }) => String(name))
+
+/** Some damage SQLite finds, and at some it gives up. */
+function faultsOf(db: DatabaseSync, table: string): string[] {
+  try {
+    const rows = db.prepare(`PRAGMA integrity_check(${quoted(table)})`).all()
+    return rows.map((row) => String(Object.values(row)[0])).filter((says) => says !== 'ok')
+  } catch (error) {
+    if (!isSqliteCode(error, corrupt)) throw error
+    return [`${table}: the database disk image is malformed`]
+  }
+}
 
 /** Of each table with its indexes; undefined where this SQLite was built without the table that tells. */
 function sizesOf(db: DatabaseSync): Map<string, number> | undefined {
