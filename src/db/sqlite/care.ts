@@ -2,11 +2,8 @@
 import { DatabaseSync } from 'node:sqlite'
 import { nextTurn } from '../../base/clock.ts'
 import type { DatabaseCare, TableProgress } from '../care.ts'
-import { isSqliteCode } from '../faults.ts'
+import { isSqliteUnreadable } from '../faults.ts'
 import { openLooking, sizeOf } from './open-untouched.ts'
-
-/** A page that cannot be read (https://www.sqlite.org/rescode.html). */
-const corrupt = 11
 
 /** More of them say nothing new. */
 const mostFaults = 20
@@ -97,7 +94,7 @@ function faultsOf(db: DatabaseSync, table: string): string[] {
     const rows = db.prepare(`PRAGMA integrity_check(${quoted(table)})`).all()
     return rows.map((row) => String(Object.values(row)[0])).filter((says) => says !== 'ok')
   } catch (error) {
-    if (!isSqliteCode(error, corrupt)) throw error
+    if (!isSqliteUnreadable(error)) throw error
     return [`${table}: the database disk image is malformed`]
   }
 }
