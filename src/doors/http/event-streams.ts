@@ -34,6 +34,7 @@ export function createStreams(scope: FastifyInstance, clock: Clock) {
   let cancel: (() => void) | undefined
 
   const write = (stream: ServerResponse, text: string): void => {
+    if (stream.writableEnded || stream.destroyed) return
     stream.write(text)
     if (stream.writableLength > mostUnreadBytes) stream.destroy()
   }
@@ -48,7 +49,8 @@ export function createStreams(scope: FastifyInstance, clock: Clock) {
     cancel?.()
     for (const [stream, stop] of streams) {
       stop()
-      stream.end(`retry: ${limits.streamRetryMs}\n\n`)
+      write(stream, `retry: ${limits.streamRetryMs}\n\n`)
+      stream.end()
     }
     streams.clear()
   })

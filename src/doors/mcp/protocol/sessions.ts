@@ -7,7 +7,7 @@ import type { Caller } from '../../../core/access/callers.ts'
 import { Conversation } from './conversation.ts'
 import type { ClientInfo } from './exchange.ts'
 import { createSeal } from './signed-text.ts'
-import { comeAgain, event, numberedEvent, writeEvent } from './streams.ts'
+import { endStream, event, numberedEvent, writeEvent } from './streams.ts'
 import { type FollowedList, listInMemory, type Send } from './updates.ts'
 
 /** The content of a token, proved by its signature (all.sessions.anywhere). */
@@ -226,7 +226,7 @@ export function createSessions({
       closed = true
       for (const session of held.values()) {
         session.conversation.updates?.close()
-        for (const stream of session.streams) stream.end(comeAgain)
+        for (const stream of session.streams) endStream(stream)
       }
     },
   }

@@ -19,7 +19,7 @@ export const numberedEvent = (text: string, id: string): string => `event: messa
 export const primingEvent = (id: string): string => `id: ${id}\ndata: \n\n`
 
 /** The last line of a stream that ends with the server. */
-export const comeAgain = `retry: ${limits.streamRetryMs}\n\n`
+const comeAgain = `retry: ${limits.streamRetryMs}\n\n`
 
 const keepAliveMs = 15_000
 
@@ -50,7 +50,7 @@ export function createStreams(clock: Clock): Streams {
     },
     close() {
       cancel?.()
-      for (const stream of open) stream.end(comeAgain)
+      for (const stream of open) endStream(stream)
       open.clear()
     },
   }
@@ -65,4 +65,10 @@ export function writeEvent(stream: ServerResponse, text: string): boolean {
   }
   stream.write(text)
   return true
+}
+
+/** For a client that is to come again: the server ends. */
+export function endStream(stream: ServerResponse): void {
+  writeEvent(stream, comeAgain)
+  stream.end()
 }
