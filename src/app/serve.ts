@@ -213,7 +213,8 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
         })
       },
       async stop() {
-        if (draining) await stopListening(app)
+        // The next server goes on with a socket of systemd: what it will accept is not lost, and what this one has accepted is served.
+        if (draining || fd !== undefined) await stopListening(app)
         // Once every answer is out, what stays open is a request that does not come whole, or a client that does not read.
         const cutOff = () => clock.after(lateMs, () => app.server.closeAllConnections())
         void engine.close().then(cutOff, (error: unknown) => {
