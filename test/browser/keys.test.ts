@@ -2,7 +2,8 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { describeInBrowser, focused, shareBrowser, shareSeeded } from '../support/browser.ts'
-import { seedHub } from '../support/seeded.ts'
+import { plainMail, type Receipt } from '../support/mail.ts'
+import { folders, seedHub } from '../support/seeded.ts'
 import { pagesOf } from '../support/seeded-pages.ts'
 import { verifies } from '../support/verifies.ts'
 
@@ -109,6 +110,22 @@ describeInBrowser('By keys a person', () => {
     expect(await page.locator('.row.chosen').count()).toBe(count - 1)
     await page.keyboard.press('e')
     for (const one of chosen) await page.locator(`#${one}:not(.unread)`).waitFor()
+    // One line takes all of it back, and stays while the page goes on.
+    const notice = page.locator('main > .notice', { has: page.getByRole('button', { name: 'Undo' }) })
+    await notice.waitFor()
+    const { message_id } = await plainMail({ url }).call<Receipt>('send_message', {
+      project_key: folders.backend,
+      sender_name: 'GreenCastle',
+      to: ['BlueLake'],
+      subject: 'Meanwhile',
+      body_md: 'One more.',
+    })
+    await page.locator(`#r-${message_id}`).waitFor()
+    expect(await notice.textContent()).toContain('Marked as read.')
+    await page.keyboard.press('z')
+    for (const one of chosen) await page.locator(`#${one}.unread`).waitFor()
+    await page.locator('main > .notice', { hasText: 'Taken back.' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0)
   })
 
   verifies('web.keys.place', 'approves a contact and releases a lease without leaving the list', async () => {

@@ -139,6 +139,16 @@ describeInBrowser('An open page', () => {
     expect(asked.length).toBe(before + 1)
   })
 
+  verifies('web.board.live', 'asks anew each minute: an agent becomes stuck by doing nothing', async () => {
+    const { url } = parley()
+    const page = await (await open()).newPage()
+    await page.clock.install()
+    await watched(page, `${url}/mail/attention`)
+    const again = page.waitForRequest((request) => request.url().endsWith('/mail/attention'))
+    await page.clock.fastForward(61_000)
+    await again
+  })
+
   verifies('web.live.reconnects', 'says so while its server is away, and catches up with the next one', async () => {
     const storage = await temporaryFolder()
     const first = await serveHere({ storage })

@@ -102,7 +102,7 @@ describeInBrowser('Every page', () => {
       'a notice with Undo': async () => {
         await page.goto(`${url}/mail/attention`)
         await page.getByRole('button', { name: /^Deny/ }).click()
-        await page.getByText('Undo').waitFor()
+        await page.locator('main > .notice').getByRole('button', { name: 'Undo' }).waitFor()
       },
     }
     const wrong: string[] = []

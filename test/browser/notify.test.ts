@@ -43,4 +43,29 @@ describeInBrowser('Notifications', () => {
     await expect.poll(known, { timeout: 10_000 }).toContain(await write('And now?'))
     expect(await page.evaluate('notes')).toHaveLength(1)
   })
+
+  verifies('web.notify.asked', 'tell of an agent that is stuck, and again when it is stuck again', async () => {
+    const page = await (await open()).newPage()
+    await page.addInitScript(written)
+    await page.clock.install()
+    let lines: object[] = []
+    await page.route('**/mail/attention', (route) => route.fulfill({ json: { lines } }))
+    await page.goto(`${parley().url}/mail/projects`)
+    const told = page.waitForResponse('**/mail/attention')
+    await page.getByRole('button', { name: 'Notifications off' }).click()
+    await told
+    const stuck = [{ id: 'stuck-7', project: 'x', text: 'CopperHeron is stuck' }]
+    for (const next of [stuck, [], stuck]) {
+      lines = next
+      const asked = page.waitForResponse('**/mail/attention')
+      // Nothing changed in the hub: a timer asks.
+      await page.clock.fastForward(61_000)
+      await page.clock.fastForward(3000)
+      await asked
+      await expect
+        .poll(() => page.evaluate(`localStorage.getItem('parley:notified')`))
+        .toBe(JSON.stringify(next.map(({ id }) => id)))
+    }
+    expect(await page.evaluate('notes')).toEqual(['CopperHeron is stuck', 'CopperHeron is stuck'])
+  })
 })

@@ -165,6 +165,7 @@ const keys: readonly (readonly [string, string])[] = [
   ['n', 'Next that is new'],
   ['x', 'Choose a line, for e'],
   ['e', 'Mark as read'],
+  ['z', 'Undo'],
   ['r', 'Reply'],
   ['a', 'Approve'],
   ['l', 'Release a lease'],

@@ -71,7 +71,7 @@ function noticeOf(visit: Visit): Html | undefined {
   const [word = '', says] = Object.entries(notices).find(([word]) => word === visit.query.get('done')) ?? []
   return says === undefined
     ? undefined
-    : html`<div class="notice" role="status"><p>${says}</p>${undoForm(visit, word)}</div>`
+    : html`<div class="notice" id="done" role="status"><p>${says}</p>${undoForm(visit, word)}</div>`
 }
 
 /** Takes back what the notice tells of. */

@@ -99,6 +99,9 @@ eachEngine('Needs you', (open) => {
       const page = await visit.get('/mail/attention')
       expect(strangeIn(page.text)).toEqual([])
       expect(page.text).toContain('>question</span>')
+      // A notification leads to the line on the page.
+      const { lines } = await visit.data<{ lines: { id: string }[] }>('/mail/attention')
+      expect(lines.map(({ id }) => id).filter((id) => !page.text.includes(`id="need-${id}"`))).toEqual([])
       const back = await press(visit, '/mail/attention', 'Send', { body_md: 'Port 80.' })
       expect(back).toBe('/mail/attention?done=answered')
       expect((await needs()).needs.questions).toEqual([])

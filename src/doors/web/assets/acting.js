@@ -7,14 +7,20 @@ const chosen = new Set()
 
 const lines = ':is([data-row], .need)'
 
+/** Takes back the last act, which may have been on several lines. @type {Sending[]} */
+let undoing = []
+/** The line of the last act. */
+let acted = ''
+
 export function actInPlace() {
   document.addEventListener('submit', (event) => {
     const form = event.target
     if (!(form instanceof HTMLFormElement) || form.method !== 'post' || event.defaultPrevented) return
-    const row = /** @type {HTMLElement | null} */ (form.closest(`#main ${lines}`))
+    const row = /** @type {HTMLElement | null} */ (form.closest(`#main ${lines}, #main > .notice`))
     if (row === null) return
     event.preventDefault()
-    void act([{ form, button: event.submitter }], row)
+    const one = { form, button: event.submitter }
+    void act(undoing.some((undo) => undo.form === form) ? undoing : [one], row)
   })
   // Asking once is a page of its own without scripts; with them it is this one.
   document.addEventListener('click', (event) => {
@@ -37,31 +43,48 @@ async function ask(link) {
 
 /** @typedef {{ form: HTMLFormElement, button: HTMLElement | null }} Sending */
 
-/** @param {Sending[]} sendings @param {HTMLElement} row */
+/** @param {Sending[]} sendings @param {HTMLElement} row a line, or the notice of the last act */
 async function act(sendings, row) {
   const before = allRows()
   const at = before.indexOf(row)
-  const next = before.slice(at + 1).find((one) => !chosen.has(one.id))?.id
-  let said = ''
-  for (const { form, button } of sendings) said = await send(form, button)
+  const next = at === -1 ? acted : before.slice(at + 1).find((one) => !chosen.has(one.id))?.id
+  /** @type {Told[]} */
+  const told = []
+  for (const { form, button } of sendings) told.push(await send(form, button))
   const url = new URL(location.href)
-  for (const name of ['confirm', 'done']) url.searchParams.delete(name)
+  for (const name of ['confirm', 'done', 'undo']) url.searchParams.delete(name)
   history.replaceState(history.state, '', url)
   chosen.clear()
+  acted = row.id
+  document.getElementById('done')?.remove()
   await refreshPage()
+  show(told)
   const after = allRows()
   const byId = next ? document.getElementById(next) : null
   focusRow(byId ?? (after.length < before.length ? after[at] : after[at + 1]) ?? after.at(-1))
-  say(said)
 }
 
-/** @param {HTMLFormElement} form @param {HTMLElement | null} button @returns {Promise<string>} what the page says of it */
+/** @typedef {{ notice: Element | null, fault: string }} Told */
+
+/** The notice stays until the next act: its button takes back this one. @param {Told[]} told */
+function show(told) {
+  undoing = told.flatMap(({ notice }) => {
+    const form = notice?.querySelector('form')
+    return form ? [{ form, button: form.querySelector('button') }] : []
+  })
+  const { notice = null, fault = '' } = told.find(({ fault }) => fault !== '') ?? told.at(-1) ?? {}
+  if (notice !== null) document.getElementById('main')?.prepend(notice)
+  say(fault)
+}
+
+/** @param {HTMLFormElement} form @param {HTMLElement | null} button @returns {Promise<Told>} what the page says of it */
 async function send(form, button) {
   const fields = new URLSearchParams(/** @type {any} */ (new FormData(form, button)))
   const answer = await fetch(form.action, { method: 'post', body: fields, headers: { accept: 'text/html' } })
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
-  const told = page.querySelector(answer.ok ? '.notice' : 'main .fault, main p')
-  return told?.textContent?.trim() ?? (answer.ok ? 'Done.' : 'It did not work.')
+  if (answer.ok) return { notice: page.getElementById('done'), fault: '' }
+  const fault = page.querySelector('main .fault, main p')?.textContent?.trim()
+  return { notice: null, fault: fault ?? 'It did not work.' }
 }
 
 /** The button of a line, by what it does. @param {HTMLElement} row @param {string} which */
@@ -82,6 +105,10 @@ export function markRead() {
   const last = rows.at(-1)
   if (sendings.length > 0 && last !== undefined) return void act(sendings, last)
   if (row === undefined) buttonIn(document.body, '#main button[data-read]')?.click()
+}
+
+export function undo() {
+  buttonIn(document.body, '#main > .notice button')?.click()
 }
 
 export function choose() {

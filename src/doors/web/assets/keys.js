@@ -1,5 +1,5 @@
 /** Keys: links and fields name theirs in `data-hotkey`; walking a list, acting on a line and the dialogs are here. */
-import { choose, markRead, press, reply } from './acting.js'
+import { choose, markRead, press, reply, undo } from './acting.js'
 import { install } from './hotkey.js'
 import { goBack } from './place.js'
 import { allRows, currentRow, focusRow, linkOf } from './rows.js'
@@ -32,6 +32,7 @@ export function installKeys() {
   act('u', goBack)
   act('e', markRead)
   act('x', choose)
+  act('z', undo)
   act('a', () => press('button[value="approve"], a[href*="confirm=contact-"]'))
   act('l', () => press('button[name="release"], a[href*="confirm=lease-"]'))
   // On a page with a field to answer, or a way to it, that has the key.

@@ -4,7 +4,7 @@ import { Idiomorph } from './idiomorph.js'
 /** At most two refreshes a second. */
 const pauseMs = 500
 const retryMs = 3000
-const boardMs = 60_000
+const silenceMs = 60_000
 
 export function keepLive() {
   const { events } = /** @type {HTMLElement} */ (document.getElementById('main')).dataset
@@ -50,10 +50,8 @@ export function keepLive() {
     addEventListener('pagehide', () => stream.close())
   }
 
-  // An agent becomes stuck by doing nothing: no change tells of that.
-  setInterval(() => {
-    if (document.querySelector('.board') !== null) hint()
-  }, boardMs)
+  // An agent becomes stuck by doing nothing: no change tells of that, and every page counts what needs a person.
+  setInterval(hint, silenceMs)
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden && stale) hint()
   })
@@ -86,7 +84,7 @@ export async function refreshPage() {
         !(name === 'open' && node instanceof HTMLDetailsElement) &&
         !(name === 'hidden' && node instanceof HTMLLIElement),
       beforeNodeRemoved: (/** @type {Node} */ node) =>
-        !(node instanceof HTMLElement && node.matches('.filter, .new-line')),
+        !(node instanceof HTMLElement && node.matches('.filter, .new-line, .notice')),
       afterNodeAdded: (/** @type {Node} */ node) => {
         if (!(node instanceof HTMLElement) || !node.matches('[data-row]')) return
         node.classList.add('arrived')

@@ -3,6 +3,8 @@ import { base } from './place.js'
 
 const [onKey, knownKey, mutedKey] = ['parley:notify', 'parley:notified', 'parley:muted']
 const apartMs = 2000
+/** An agent becomes stuck by doing nothing: no change tells of that. */
+const silenceMs = 60_000
 const mostKnown = 1000
 
 export function installNotifications() {
@@ -77,6 +79,7 @@ function follow() {
   }
   const stream = new EventSource(`${base}/mail/events`)
   stream.addEventListener('change', soon)
+  setInterval(soon, silenceMs)
   addEventListener('pagehide', () => stream.close())
   // Lines that are there already are no news.
   void tell(localStorage.getItem(knownKey) === null)
@@ -86,7 +89,9 @@ async function tell(silently = false) {
   const answer = await fetch(`${base}/mail/attention`, { headers: { accept: 'application/json' } })
   if (!answer.ok) return
   const { lines } = await answer.json()
-  const known = new Set(read(knownKey))
+  const there = new Set(lines.map((/** @type {{ id: string }} */ { id }) => id))
+  // A message is told once; an agent that is stuck again is news again.
+  const known = new Set(read(knownKey).filter((id) => there.has(id) || /^(answer|question)-/.test(id)))
   const muted = new Set(read(mutedKey))
   for (const { id, project, text } of lines) {
     if (known.has(id)) continue

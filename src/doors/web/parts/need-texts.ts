@@ -1,4 +1,5 @@
 /** The lines of Needs you as plain sentences, for desktop notifications. */
+import type { DeadLetter } from '../../../core/pages/dead-letters.ts'
 import type { Needs } from '../../../core/pages/needs.ts'
 import { plainly } from '../../../fulltext/plain.ts'
 import { subjectShown } from './people.ts'
@@ -33,7 +34,10 @@ export function needTexts({ answers, questions, contacts, conflicts, debtors, st
     ...stuck.map(({ id, name, project }) => text(`stuck-${id}`, project, `${name} is stuck`)),
     ...loops.map(({ id, project, agents }) => text(id, project, `${agents.join(', ')} only answered each other`)),
     ...dead.map(({ message, recipient }) =>
-      text(`dead-${message.id}-${recipient.name}`, recipient.project, `${recipient.name} never confirmed a message`),
+      text(deadId({ message, recipient }), recipient.project, `${recipient.name} never confirmed a message`),
     ),
   ]
 }
+
+export const deadId = ({ message, recipient }: Pick<DeadLetter, 'message' | 'recipient'>): string =>
+  `dead-${message.id}-${recipient.project}-${recipient.name}`

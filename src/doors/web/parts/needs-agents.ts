@@ -6,6 +6,7 @@ import type { Conflict, Debtor } from '../../../core/pages/needs.ts'
 import { type Html, html } from '../html.ts'
 import { at, type Visit } from '../site.ts'
 import { asked, askFirst, form, letBe, line, write } from './need-line.ts'
+import { deadId } from './need-texts.ts'
 import { agentLink, called, pathShown, projectBadge, subjectShown } from './people.ts'
 import { messageUrl } from './rows.ts'
 import { ageTime, longTime } from './times.ts'
@@ -76,7 +77,7 @@ export const loop = (visit: Visit, { id, thread, project, agents, pausedAt }: Lo
 
 export const dead = (visit: Visit, { message, recipient, attempts, diedAt }: DeadLetter): Html =>
   line(visit, {
-    id: `dead-${message.id}-${recipient.project}-${recipient.name}`,
+    id: deadId({ message, recipient }),
     kind: 'dead letter',
     who: recipient,
     says: html`<b>${agentLink(recipient, message.project)}</b> took <a class="subject" href="${messageUrl(message)}">${message.sealed ? 'sealed mail' : pathShown(subjectShown(message.subject))}</a> ${attempts} times and never confirmed it ${projectBadge(message.project)}`,
