@@ -7,7 +7,7 @@ import { type Push, pushFor } from './attach-push.ts'
 import { answerTo } from './hook.ts'
 import { numberOf, type Pointer, type SessionPayload, untilMail, watch } from './waiting.ts'
 import { type Around, type Asked, written } from './waker.ts'
-import { callingOf, hasOwnEnv, type WakerCalling } from './waker-calling.ts'
+import { hasOwnEnv, type WakerCalling, wakerCalling } from './waker-calling.ts'
 import { readInput, sessionIn } from './waker-input.ts'
 
 /** A client writes its payload at once, and waits for the answer. */
@@ -29,7 +29,7 @@ export async function attach(asked: Asked, around: Around): Promise<number> {
   const input = stays ? '' : await readInput(around.stdin, inputMs)
   const payload = sessionIn(input)
   const session = typeof options.session === 'string' ? options.session : (payload.session_id ?? '')
-  const calling = callingOf(asked, around.env, { bySession: session !== '', ownEnv: hasOwnEnv(client) })
+  const calling = wakerCalling(asked, around.env, { bySession: session !== '', ownEnv: hasOwnEnv(client) })
   const pid = numberOf(options, 'pid') ?? (client === 'openclaw' ? undefined : clientProcess())
   const attaching = { client, session, payload, pid, calling }
   const push = pushFor(client, { session, pid, env: around.env })

@@ -58,7 +58,8 @@ export async function commandParts(around: Surroundings, program: CommandParts['
       asWhom: async (hub: Hub) => (await import('./own-caller.ts')).ownCaller(hub, config()),
     }),
     make: async () => opened(config(), around, { make: true }),
-    openDesk: async (where) => (await import('./desk.ts')).openDesk(config(), where, around),
+    openDesk: async (where) =>
+      (await import('./desk.ts')).openDesk(config(), where, { ...around, open: () => opened(config(), around) }),
     screen: processScreen(around),
   }
 }

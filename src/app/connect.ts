@@ -1,6 +1,4 @@
 /** `parley connect`: the front of a door of any Parley on stdin and stdout, with the key from the credentials file. */
-import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { systemClock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import { createIds } from '../base/ids.ts'
@@ -8,7 +6,9 @@ import { Front } from '../doors/connect/stdio-proxy.ts'
 import { type Calling, type ConnectDoor, connectDoors, targetOf } from '../doors/connect/target.ts'
 import { createWire } from '../doors/connect/wire.ts'
 import { readLines } from '../doors/mcp/stdio/lines.ts'
-import { credentialOf, credentialsFile, listCredentials } from './credentials.ts'
+import { gitRoot } from '../folders/git-root.ts'
+import { heldCredential } from './credentials.ts'
+import { serverAt, serverSettings } from './server-place.ts'
 
 export interface ConnectOptions {
   readonly server?: string
@@ -22,8 +22,12 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** For requests on their way when the client goes away. */
 const graceMs = 3000
 
-export async function connect(options: ConnectOptions, env: Environment): Promise<void> {
-  const calling = callingOf(options, env, process.cwd())
+export async function connect(
+  options: ConnectOptions,
+  { env, checkout }: { env: Environment; checkout?: string | undefined },
+): Promise<void> {
+  const server = serverAt(serverSettings(env, checkout), options.server)
+  const calling = doorCalling({ ...options, server }, env, process.cwd())
   const { url, headers } = targetOf(calling)
   const { stdin, stdout } = process
   const clock = systemClock
@@ -43,12 +47,15 @@ export async function connect(options: ConnectOptions, env: Environment): Promis
 }
 
 /** The key says who calls and in which project; else the options, then AGENT_NAME and the working folder. */
-export function callingOf(options: ConnectOptions, env: Environment, folder: string): Calling {
-  const server = serverOf(options.server || env.PARLEY_SERVER || 'http://127.0.0.1:8765')
+export function doorCalling(
+  { server, ...options }: ConnectOptions & { readonly server: string },
+  env: Environment,
+  folder: string,
+): Calling {
   const agent = options.agent || env.AGENT_NAME || undefined
-  const credential = credentialOf(listCredentials(credentialsFile(env), server), { server, agent })
+  const credential = heldCredential(env, server, agent)
   const door = doorOf(options.door, credential?.door)
-  const project = options.project ?? credential?.project ?? (door === 'mail' ? gitRoot(folder) : undefined)
+  const project = options.project ?? credential?.project ?? (door === 'mail' ? (gitRoot(folder) ?? folder) : undefined)
   return {
     server,
     door,
@@ -60,14 +67,6 @@ export function callingOf(options: ConnectOptions, env: Environment, folder: str
   }
 }
 
-export function serverOf(given: string): string {
-  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`)
-  const plain = url !== null && /^https?:$/.test(url.protocol) && `${url.username}${url.search}${url.hash}` === ''
-  if (url === null || !plain)
-    throw new HubError('INVALID_ARGUMENT', '--server must be host:port, or a URL of http or https without a query.')
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
-}
-
 /** `invited`: the door of an invitation. The post door has no MCP of its own; its agents read the same mail at the mailbox door. */
 export function doorOf(given: string | undefined, invited = 'mail'): ConnectDoor {
   const door = connectDoors.find((one) => one === (given ?? (invited === 'post' ? 'mailbox' : invited)))
@@ -77,12 +76,4 @@ export function doorOf(given: string | undefined, invited = 'mail'): ConnectDoor
       hint: 'Use --door mailbox, where its agents read the same mail, or `parley mailbox`, the client of the post door.',
     })
   throw new HubError('INVALID_ARGUMENT', `--door must be one of ${connectDoors.join(', ')}.`)
-}
-
-/** The folder of the repository around a folder, else the folder itself. */
-function gitRoot(folder: string): string {
-  for (let at = folder; ; at = dirname(at)) {
-    if (existsSync(join(at, '.git'))) return at
-    if (dirname(at) === at) return folder
-  }
 }

@@ -36,10 +36,8 @@ export const findCredential = (file: string, server: string, agent: string): Cre
   listCredentials(file, server).find((one) => nameKey(one.agent) === nameKey(agent))
 
 /** A server at which one key is held needs no --agent. */
-export function credentialOf(
-  held: readonly Credential[],
-  { server, agent }: { server: string; agent: string | undefined },
-): Credential | undefined {
+export function heldCredential(env: Environment, server: string, agent: string | undefined): Credential | undefined {
+  const held = listCredentials(credentialsFile(env), server)
   if (agent !== undefined) return held.find((one) => nameKey(one.agent) === nameKey(agent))
   if (held.length <= 1) return held[0]
   throw new HubError('INVALID_ARGUMENT', `You hold several keys at ${server}.`, {

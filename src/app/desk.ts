@@ -2,16 +2,16 @@
 import { pause, systemClock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import { parsedJson } from '../base/json.ts'
-import { nameKey } from '../base/names.ts'
+import type { Hub } from '../core/hub/hub.ts'
 import type { Where } from '../doors/cli/people/person.ts'
 import { createWire, Lost } from '../doors/connect/wire.ts'
 import type { Remote } from '../doors/people/remote-desk.ts'
 import type { Desk } from '../doors/words/desk.ts'
 import type { Config } from '../settings/all.ts'
-import { serverUrl } from '../settings/kinds.ts'
 import { ask, refusal } from './asking.ts'
 import type { Surroundings } from './command-parts.ts'
-import { type Credential, credentialsFile, listCredentials } from './credentials.ts'
+import { type Credential, credentialsFile, heldCredential, listCredentials } from './credentials.ts'
+import { serverNamed } from './server-place.ts'
 import { isHere, tokenFor } from './token.ts'
 
 /** A search of a large store takes a second; a server that takes longer than this is as good as away. */
@@ -20,9 +20,9 @@ const patienceMs = 30_000
 export async function openDesk(
   config: Config,
   { server, agent }: Where,
-  { env, stderr }: Pick<Surroundings, 'env' | 'stderr'>,
+  { env, stderr, open }: Pick<Surroundings, 'env' | 'stderr'> & { open(): Promise<Hub> },
 ): Promise<Desk> {
-  const url = server === undefined ? config.PARLEY_SERVER : readUrl(server)
+  const url = server === undefined ? config.PARLEY_SERVER : serverNamed(server)
   if (url !== undefined) {
     const { remoteDesk } = await import('../doors/people/remote-desk.ts')
     const { secret, agent: holder } = credentialFor(url, agent, { config, env })
@@ -34,19 +34,17 @@ export async function openDesk(
     throw new HubError('INVALID_ARGUMENT', '--agent is about a key at a server.', {
       hint: 'Name the server with --server. Beside the store PARLEY_API_KEY makes the commands an agent’s.',
     })
-  return openStoreDesk(config, stderr)
+  return storeDeskOf(await open(), config)
 }
 
 /** With a key set, the process is that agent's: to write as people do would be to act as somebody else. */
-async function openStoreDesk(config: Config, stderr: Surroundings['stderr']): Promise<Desk> {
-  const [{ openStore }, { ownCaller }, { storeDesk }, { person }, { agentOf }] = await Promise.all([
-    import('./open.ts'),
+async function storeDeskOf(hub: Hub, config: Config): Promise<Desk> {
+  const [{ ownCaller }, { storeDesk }, { person }, { agentOf }] = await Promise.all([
     import('./own-caller.ts'),
     import('../doors/people/store-desk.ts'),
     import('../core/access/callers.ts'),
     import('../core/access/rules.ts'),
   ])
-  const hub = await openStore(config, stderr)
   try {
     const own = await ownCaller(hub, config)
     return storeDesk(hub, agentOf(own) === undefined ? person : own)
@@ -56,29 +54,16 @@ async function openStoreDesk(config: Config, stderr: Surroundings['stderr']): Pr
   }
 }
 
-function readUrl(given: string): string {
-  try {
-    return serverUrl(given)
-  } catch (error) {
-    throw new HubError('INVALID_ARGUMENT', `--server ${(error as Error).message}.`)
-  }
-}
-
 function credentialFor(
   url: string,
   agent: string | undefined,
   { config, env }: { config: Config; env: Surroundings['env'] },
 ): { readonly secret: string | undefined; readonly agent?: string } {
   const { PARLEY_API_KEY } = config
-  const held = listCredentials(credentialsFile(env), url)
-  if (agent !== undefined) return stored(needHeld(url, agent, held))
+  if (agent !== undefined) return stored(needHeld(url, agent, env))
   const secret = PARLEY_API_KEY ?? tokenFor(url, config)
   if (secret !== undefined) return { secret }
-  const [only, ...others] = held
-  if (others.length > 0)
-    throw new HubError('INVALID_ARGUMENT', `You hold several keys at ${url}.`, {
-      hint: `Pass --agent with one of: ${held.map((one) => one.agent).join(', ')}.`,
-    })
+  const only = heldCredential(env, url, undefined)
   if (only !== undefined) return stored(only)
   if (isHere(url)) return { secret: undefined }
   throw new HubError('UNAUTHENTICATED', `There is no token and no key for ${url}.`, {
@@ -88,9 +73,10 @@ function credentialFor(
 
 const stored = ({ agent, key }: Credential) => ({ secret: key, agent })
 
-function needHeld(url: string, agent: string, held: readonly Credential[]): Credential {
-  const found = held.find((one) => nameKey(one.agent) === nameKey(agent))
+function needHeld(url: string, agent: string, env: Surroundings['env']): Credential {
+  const found = heldCredential(env, url, agent)
   if (found !== undefined) return found
+  const held = listCredentials(credentialsFile(env), url)
   const names = held.map((one) => one.agent).join(', ')
   throw new HubError('INVALID_ARGUMENT', `You hold no key of ${agent} at ${url}.`, {
     hint: held.length === 0 ? 'Ask for an invitation (`parley invite`), and `parley join` it.' : `You hold: ${names}.`,

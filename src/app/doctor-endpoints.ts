@@ -4,7 +4,8 @@ import type { Config } from '../settings/all.ts'
 import { ask } from './asking.ts'
 import type { Surroundings } from './command-parts.ts'
 import { type Check, fault, ok } from './findings.ts'
-import { rpc, serverAt } from './server-calls.ts'
+import { rpc } from './server-calls.ts'
+import { serverAt } from './server-place.ts'
 
 const patienceMs = 10_000
 

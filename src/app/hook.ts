@@ -3,14 +3,14 @@ import { pause, systemClock } from '../base/clock.ts'
 import { parsedJson } from '../base/json.ts'
 import { ask } from './asking.ts'
 import { type Around, type Asked, written } from './waker.ts'
-import { callingOf, hasOwnEnv, type WakerCalling } from './waker-calling.ts'
+import { hasOwnEnv, type WakerCalling, wakerCalling } from './waker-calling.ts'
 import { readInput } from './waker-input.ts'
 
 /** Since the process began: a client's turn waits for all of it. */
 const mostMs = 900
 
 export async function hook(asked: Asked, { env, stdin, stdout }: Around): Promise<number> {
-  const calling = callingOf(asked, env, { bySession: true, ownEnv: hasOwnEnv(asked.words[0]) })
+  const calling = wakerCalling(asked, env, { bySession: true, ownEnv: hasOwnEnv(asked.words[0]) })
   const leftMs = Math.max(mostMs - systemClock.monotonic(), 0)
   const late = pause(leftMs).then(() => undefined)
   const answering = async () => answerTo(asked.words, calling, { input: await readInput(stdin, leftMs), leftMs })

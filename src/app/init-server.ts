@@ -8,9 +8,10 @@ import type { InitOptions } from '../doors/cli/operating/init.ts'
 import { type ConnectDoor, targetOf } from '../doors/connect/target.ts'
 import type { Config } from '../settings/all.ts'
 import { ask } from './asking.ts'
-import { doorOf, serverOf } from './connect.ts'
-import { type Credential, credentialOf, credentialsFile, listCredentials } from './credentials.ts'
-import { listRunning } from './running.ts'
+import { doorOf } from './connect.ts'
+import { type Credential, heldCredential } from './credentials.ts'
+import { serverAt, serverNamed } from './server-place.ts'
+import { isHere } from './token.ts'
 
 interface Around {
   readonly places: Places
@@ -32,21 +33,17 @@ export interface ServerChoice {
 }
 
 export async function serverFor(options: InitOptions, { places, checkout, config }: Around): Promise<ServerChoice> {
-  const local = options.server === undefined ? localServer(config()) : undefined
-  const url = serverOf(options.server ?? local?.url ?? '')
-  const credential = credentialOf(listCredentials(credentialsFile(places.env), url), {
-    server: url,
-    agent: options.agent,
-  })
+  const named = options.server ?? config().PARLEY_SERVER
+  const local = named === undefined ? config() : undefined
+  const url = local === undefined ? serverNamed(named ?? '') : serverAt(local)
+  const credential = heldCredential(places.env, url, options.agent)
   const door = doorOf(options.door, credential?.door)
   const project = options.project === undefined ? undefined : projectOf(options.project)
   if (credential !== undefined) {
-    const named = ['connect', '--server', url, '--agent', credential.agent]
-    const door_ = options.door === undefined ? [] : ['--door', door]
     const [command, ...args] = [
       ...parleyCommand(places, checkout),
-      ...named,
-      ...door_,
+      ...['connect', '--server', url, '--agent', credential.agent],
+      ...(options.door === undefined ? [] : ['--door', door]),
       ...(project ? ['--project', project] : []),
     ]
     return {
@@ -55,7 +52,7 @@ export async function serverFor(options: InitOptions, { places, checkout, config
       ...{ origin: url, held: credential, needsKey: true },
     }
   }
-  const mailPath = local?.mailPath ?? '/mcp'
+  const mailPath = local?.HTTP_PATH ?? '/mcp'
   const { agent } = options
   const target = targetOf({ server: url, door, mailPath, agent, project: undefined, key: undefined })
   const server: Reached = { by: 'http', url: target.url.href, namesAgent: door !== 'mail' && agent !== undefined }
@@ -82,44 +79,16 @@ function withoutNpx(env: Places['env']): Places['env'] {
   }
 }
 
-interface LocalServer {
-  readonly url: string
-  readonly mailPath: string
-  readonly running: boolean
-  readonly open: boolean
-}
-
-function localServer(config: Config): LocalServer {
-  const {
-    HTTP_HOST,
-    HTTP_PORT,
-    HTTP_PATH,
-    HTTP_BASE_PATH,
-    STORAGE_ROOT,
-    HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED: open,
-  } = config
-  const [running] = listRunning(STORAGE_ROOT)
-  const everywhere = HTTP_HOST === '0.0.0.0' || HTTP_HOST === '::'
-  const host = everywhere ? '127.0.0.1' : HTTP_HOST.includes(':') ? `[${HTTP_HOST}]` : HTTP_HOST
-  const url =
-    running?.url.replace(/\/\/(0\.0\.0\.0|\[::\])(?=:)/, '//127.0.0.1') ??
-    `http://${host}:${HTTP_PORT}${HTTP_BASE_PATH}`
-  return { url, mailPath: HTTP_PATH, running: running !== undefined, open }
-}
-
-function takesKeysAlone(url: string, local: LocalServer | undefined): boolean {
-  const near = /^(localhost|\[::1\]|127\..*)$/.test(new URL(url).hostname)
-  return (local === undefined && !near) || local?.open === false
-}
+/** Without a key only callers on this machine are let in, by its own address. */
+const takesKeysAlone = (url: string, local: Config | undefined): boolean =>
+  !isHere(url) || local?.HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED === false
 
 async function steps(
   url: string,
-  { local, needsKey }: { local: LocalServer | undefined; needsKey: boolean },
+  { local, needsKey }: { local: Config | undefined; needsKey: boolean },
 ): Promise<string[]> {
   return [
-    ...(local !== undefined && !local.running && !(await answers(url))
-      ? ['Start the server: parley serve --detach']
-      : []),
+    ...(local !== undefined && !(await answers(url)) ? ['Start the server: parley serve --detach'] : []),
     ...(needsKey
       ? [
           `No key for ${url} is stored here, and it takes calls with a key alone: join by an invitation (parley join LINK), then run init again.`,
@@ -133,7 +102,7 @@ const patienceMs = 500
 
 /** A server of another store, or one that this user did not start, is one all the same. */
 const answers = (url: string): Promise<boolean> =>
-  ask(`${url}/health/liveness`, { headers: {}, patienceMs }).then(
+  ask(`${url}/health/liveness`, { headers: {}, patienceMs, anyCertificate: true }).then(
     ({ status }) => status === 200,
     () => false,
   )

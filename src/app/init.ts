@@ -1,6 +1,4 @@
 /** `parley init` composed: the user's folders, git, the stored keys and the table of clients. */
-import { existsSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
 import { HubError } from '../base/errors.ts'
 import { agentNamePattern, agentNameRule } from '../base/names.ts'
 import { carryOut } from '../client-settings/carry-out.ts'
@@ -12,6 +10,7 @@ import { type PlannedFile, type Planning, planPutting, planTaking, type WantedFi
 import { scopeOfOwner } from '../client-settings/record.ts'
 import { type Setup, wantedFiles } from '../client-settings/setup.ts'
 import type { Initialising, InitOptions, InitPlan } from '../doors/cli/operating/init.ts'
+import { gitRoot } from '../folders/git-root.ts'
 import type { Config } from '../settings/all.ts'
 import { homeOf, initRecord, recordFile } from './clients-set-up.ts'
 import { gitPlaces, trackedFiles } from './init-git.ts'
@@ -79,13 +78,6 @@ function placesOf(options: InitOptions, env: Environment): { places: Places; sco
   if (options.agent !== undefined && !agentNamePattern.test(options.agent))
     throw new HubError('INVALID_ARGUMENT', `--agent must be a name: ${agentNameRule}.`)
   return { places: { home, folder: root ?? cwd, env, platform: process.platform }, scope, repository }
-}
-
-function gitRoot(folder: string): string | undefined {
-  for (let at = resolve(folder); ; at = dirname(at)) {
-    if (existsSync(join(at, '.git'))) return at
-    if (dirname(at) === at) return undefined
-  }
 }
 
 /** A client whose settings git shares gets none: a name or an address of this machine would go to everybody. */

@@ -7,10 +7,10 @@ export const mailCommands: readonly PeoplesCommand[] = [
     says: 'start a fresh agent for mail: a command, for each thread that has some',
     load: async ({ around, screen }) => {
       const { runCommand } = await import('../doors/cli/mail/run.ts')
-      const { callingOf } = await import('./waker-calling.ts')
+      const { wakerCalling } = await import('./waker-calling.ts')
       const { run } = await import('./run.ts')
       return runCommand(({ agent, server, project, timeout, ...asked }, starting) => {
-        const calling = callingOf(
+        const calling = wakerCalling(
           { words: [], options: { agent, server, project }, checkout: around.checkout },
           around.env,
         )

@@ -132,7 +132,7 @@ export async function createProgram(args: readonly string[], around: Surrounding
     .description(
       'speak MCP over stdin and stdout, for a client that starts it: forwards to a door of any Parley server',
     )
-    .option('--server <url>', 'the server (default: PARLEY_SERVER, else http://127.0.0.1:8765)')
+    .option('--server <url>', 'the server (default: PARLEY_SERVER, else the one of this store)')
     .option('--door <door>', 'mail, mailbox, hub or bus (default: that of the invitation, else mail)')
     .option('--agent <name>', 'the agent that the client is (default: AGENT_NAME, or the one whose key is held)')
     .option(
@@ -142,7 +142,7 @@ export async function createProgram(args: readonly string[], around: Surrounding
     .action(async (options: ConnectOptions) => {
       speaksMcp('connect', around)
       const { connect } = await import('./connect.ts')
-      await connect(options, env)
+      await connect(options, { env, checkout })
     })
 
   // `parley topics …` and `parley help topics`.

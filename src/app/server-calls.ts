@@ -7,8 +7,8 @@ import { Lost } from '../doors/connect/wire.ts'
 import type { Config } from '../settings/all.ts'
 import { ask, refusal } from './asking.ts'
 import type { Surroundings } from './command-parts.ts'
-import { callingOf, serverOf } from './connect.ts'
-import { listRunning, serverUrl } from './running.ts'
+import { doorCalling } from './connect.ts'
+import { serverAt } from './server-place.ts'
 import { tokenFor } from './token.ts'
 
 /** Above the longest wait of a tool, unless MAX_WAIT_SECONDS was raised. */
@@ -75,7 +75,7 @@ export async function rpc(called: Called, wish: CallWish, method: string, params
 
 function addressOf({ config, env }: Called, wish: CallWish): { url: string; headers: Record<string, string> } {
   const server = serverAt(config, wish.server)
-  const calling = callingOf({ ...wish, server }, env, process.cwd())
+  const calling = doorCalling({ ...wish, server }, env, process.cwd())
   // A script says the project in its arguments, wherever it runs.
   const here = calling.key === undefined ? { ...calling, mailPath: config.HTTP_PATH, project: wish.project } : calling
   const { url, headers } = targetOf(here)
@@ -84,26 +84,6 @@ function addressOf({ config, env }: Called, wish: CallWish): { url: string; head
     url: url.href,
     headers: { ...headers, ...(secret !== undefined && { authorization: `Bearer ${secret}` }) },
   }
-}
-
-/** The server that is named, else that of the settings, else the one that has left a note. */
-export function serverAt(config: Config, named?: string): string {
-  // A certificate names the public host, and a Unix socket is reached by the proxy before it.
-  const published = config.HTTP_SOCKET ?? config.HTTP_TLS_CERT
-  const url =
-    named ??
-    config.PARLEY_SERVER ??
-    (published && config.HTTP_PUBLIC_URL) ??
-    serverUrl(config) ??
-    listRunning(config.STORAGE_ROOT).at(-1)?.url
-  if (url?.startsWith('unix:'))
-    throw new HubError('SERVER_UNAVAILABLE', 'The server listens on a Unix socket, which this command cannot call.', {
-      hint: 'Name the URL of the proxy before it with --server, PARLEY_SERVER or HTTP_PUBLIC_URL.',
-    })
-  if (url !== undefined) return serverOf(url)
-  throw new HubError('SERVER_UNAVAILABLE', 'No server runs on this store.', {
-    hint: '`parley serve --detach` starts one; --server names another one.',
-  })
 }
 
 function toolError(structured: unknown, text = 'The tool failed.'): HubError {

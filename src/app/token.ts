@@ -26,7 +26,7 @@ export function writeToken(storageRoot: string): string {
 }
 
 /** The settings with the token of the file, where the environment has none. */
-export const withToken = (config: Config): Config =>
+export const withToken = <Some extends Pick<Config, 'HTTP_BEARER_TOKEN' | 'STORAGE_ROOT'>>(config: Some): Some =>
   config.HTTP_BEARER_TOKEN === undefined ? { ...config, HTTP_BEARER_TOKEN: readToken(config.STORAGE_ROOT) } : config
 
 /** Whether a URL is one of this machine. */

@@ -4,7 +4,7 @@ import { HubError } from '../base/errors.ts'
 import { clientProcess } from './attach-client.ts'
 import { type Ended, numberOf, type Pointer, untilMail, watch } from './waiting.ts'
 import { type Around, type Asked, written } from './waker.ts'
-import { callingOf } from './waker-calling.ts'
+import { wakerCalling } from './waker-calling.ts'
 import { readPayload } from './waker-input.ts'
 
 /** The client whose hook it is; `plain` for a program or a person. */
@@ -29,7 +29,7 @@ export async function wait(asked: Asked, around: Around): Promise<number> {
       ? options.session
       : // The payload of the hook knows it best: a session that was cleared has another one.
         (payload.session_id ?? (speech === 'claude' ? (env.CLAUDE_CODE_SESSION_ID ?? '') : ''))
-  const calling = callingOf(asked, env, { bySession: session !== '' })
+  const calling = wakerCalling(asked, env, { bySession: session !== '' })
   const seconds = numberOf(options, 'timeout')
   const client = watch(numberOf(options, 'pid') ?? pidOf(speech, env))
   const waiter = {

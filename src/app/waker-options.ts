@@ -18,7 +18,7 @@ export interface WakerCommand {
 const calling = {
   agent: { value: '<name>', says: 'the agent (default: AGENT_NAME, or the one whose key is held)' },
   project: { value: '<slug or key>', says: 'its project (default: that of the key that is held, else commons)' },
-  server: { value: '<url>', says: 'the server (default: PARLEY_SERVER, else http://127.0.0.1:8765)' },
+  server: { value: '<url>', says: 'the server (default: PARLEY_SERVER, else the one of this store)' },
 } as const
 
 export const wakerCommands = {

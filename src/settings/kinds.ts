@@ -101,6 +101,9 @@ export function folder(raw: string): string {
   return resolve(raw === '~' || raw.startsWith('~/') ? join(home(), raw.slice(1)) : raw)
 }
 
+/** Where an installation keeps its files. */
+export const storageRoot = parsed('~/.parley', folder)
+
 /** The address of a server as a URL without a slash at its end: `host:port`, or a URL of http or https. */
 export function serverUrl(raw: string): string {
   const written = /^[a-z][a-z0-9+.-]*:\/\//i.test(raw) ? raw : `http://${raw}`

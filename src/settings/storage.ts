@@ -1,6 +1,6 @@
 /** Settings of storage: the folder and the database that Parley keeps everything in. */
 import { parseDatabaseUrl } from '../db/url.ts'
-import { flag, folder, number, oneOf, parsed } from './kinds.ts'
+import { flag, number, oneOf, parsed, storageRoot } from './kinds.ts'
 
 function databaseUrl(raw: string): string | undefined {
   if (raw === '') return undefined
@@ -20,7 +20,7 @@ function listenUrl(raw: string): string | undefined {
 }
 
 export const storageSettings = {
-  STORAGE_ROOT: parsed('~/.parley', folder).says(
+  STORAGE_ROOT: storageRoot.says(
     'Folder in which Parley keeps its files: the SQLite database and the key that signs session ids.',
   ),
   DATABASE_URL: parsed('', databaseUrl).secret(

@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, onTestFinished } from 'vitest'
-import { callingOf, doorOf } from '../../src/app/connect.ts'
+import { doorCalling, doorOf } from '../../src/app/connect.ts'
+import { noteRunning } from '../../src/app/running.ts'
+import { serverAt, serverSettings } from '../../src/app/server-place.ts'
+import { wakerCalling } from '../../src/app/waker-calling.ts'
 import { targetOf } from '../../src/doors/connect/target.ts'
 import { printedBy } from '../support/cli.ts'
 import { loadedBy } from '../support/loaded.ts'
@@ -80,7 +83,13 @@ verifies(
     const [home, repository] = [await temporaryFolder(), await temporaryRepository()]
     const inside = join(repository, 'src')
     await mkdir(inside)
-    const target = (options: object, env = {}) => targetOf(callingOf(options, { HOME: home, ...env }, inside))
+    const target = (
+      { server: named, ...options }: { server?: string; door?: string; agent?: string; project?: string },
+      more = {},
+    ) => {
+      const env = { HOME: home, STORAGE_ROOT: home, ...more }
+      return targetOf(doorCalling({ ...options, server: serverAt(serverSettings(env, undefined), named) }, env, inside))
+    }
     const mail = target({}, { AGENT_NAME: 'GreenCastle' })
     expect([mail.url.href, mail.headers]).toEqual([
       `http://127.0.0.1:8765/mcp?${new URLSearchParams({ project: repository })}`,
@@ -105,6 +114,37 @@ verifies(
     expect(target({ agent: 'eve', door: 'hub' }).headers).toEqual({ 'x-parley-agent': 'eve' })
   },
 )
+
+verifies('connect.server.found', 'Programs that clients start find the server as all commands do', async () => {
+  const home = await temporaryFolder()
+  const bare = { HOME: home, STORAGE_ROOT: home }
+  const found = (more: Record<string, string> = {}) => {
+    const env = { ...bare, ...more }
+    const waking = wakerCalling({ words: [], options: { agent: 'bob' }, checkout: undefined }, env).server
+    expect(serverAt(serverSettings(env, undefined))).toBe(waking)
+    return waking
+  }
+  expect(found()).toBe('http://127.0.0.1:8765')
+  expect(found({ HTTP_PORT: '9000', HTTP_HOST: '::', HTTP_BASE_PATH: '/parley' })).toBe('http://127.0.0.1:9000/parley')
+  await mkdir(join(home, '.parley'))
+  const settings = (text: string) => writeFile(join(home, '.parley', '.env'), text)
+  // A fault in another setting is that of the server.
+  await settings('HTTP_PORT=9001\nHTTP_WORKERS=none\n')
+  expect(found()).toBe('http://127.0.0.1:9001')
+  // Its certificate names the public host, and a socket is reached by the proxy before it.
+  const TLS = { HTTP_TLS_CERT: '/cert.pem', HTTP_TLS_KEY: '/key.pem' }
+  expect(found(TLS)).toBe('https://127.0.0.1:9001')
+  expect(found({ ...TLS, HTTP_PUBLIC_URL: 'https://a.example' })).toBe('https://a.example')
+  expect(() => found({ HTTP_SOCKET: '/run/parley.sock' })).toThrow('listens on a Unix socket')
+  expect(found({ HTTP_SOCKET: '/run/parley.sock', HTTP_PUBLIC_URL: 'https://a.example' })).toBe('https://a.example')
+  const forget = noteRunning(home, { url: 'http://127.0.0.1:9002', version: '0.1.0', started: '2026-11-19T01:00:00Z' })
+  onTestFinished(forget)
+  expect(found()).toBe('http://127.0.0.1:9002')
+  await settings('PARLEY_SERVER=b.example:80\n')
+  expect(found()).toBe('http://b.example')
+  await settings('PARLEY_SERVER=b.example?x\n')
+  expect(() => found()).toThrow('PARLEY_SERVER must be host:port')
+})
 
 for (const era of eras)
   verifies(

@@ -48,8 +48,10 @@ eachEngine('A store', (open, dialect) => {
     await db.close()
     const env = { ...here.env, HTTP_PORT: there.env.HTTP_PORT }
     const warning = `warning: the server at ${there.server.url} works on another store than this one, ${shown(here.url)}.`
-    const listed = await parleyCommand(here, ['list-projects'], { env })
-    expect(listed).toMatchObject({ code: 0, stderr: expect.stringContaining(warning) })
+    for (const command of ['list-projects', 'agents', 'inbox']) {
+      const listed = await parleyCommand(here, [command], { env })
+      expect([command, listed]).toMatchObject([command, { code: 0, stderr: expect.stringContaining(warning) }])
+    }
     expect((await parleyCommand(here, ['doctor'], { env })).stdout).toMatch(/warning {2}port .*another store/)
     // On the same database from another folder it is the same store.
     const elsewhere = await temporaryFolder()

@@ -23,5 +23,6 @@ export const machines = [
   { id: 'connect.restart.waits', spec: 'DESIGN Callers', says: 'A call by connect waits up to 30 s for a server that restarts; a session goes on after it.' },
   { id: 'connect.restart.send', spec: 'DESIGN Callers', says: 'connect repeats a send under its client id: it is stored once. Other writes end with an error instead.' },
   { id: 'connect.server.strangers', spec: 'DESIGN Callers', says: 'connect does not pass on answers and progress that belong to no request of its client.' },
+  { id: 'connect.server.found', spec: 'DECISIONS all 19', says: 'connect, wait, hook, run, call and init call one server: the named one, PARLEY_SERVER of any file of settings, the one that runs on the store, else that of the settings.' },
   { id: 'connect.start.light', spec: 'DESIGN Callers', says: 'connect loads no database, no sharp and no pg; parley mailbox neither sharp nor pg.' },
 ] as const

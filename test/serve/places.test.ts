@@ -10,6 +10,7 @@ import { text } from 'node:stream/consumers'
 import type { TLSSocket } from 'node:tls'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished } from 'vitest'
+import { noteRunning } from '../../src/app/running.ts'
 import { parleyCommand } from '../support/cli.ts'
 import { bareEnv, serveHere, spawnParley, startParley, temporaryFolder } from '../support/parley.ts'
 import { root } from '../support/sources.ts'
@@ -42,6 +43,9 @@ verifies('serve.socket.credentials', 'no caller on it is local, and the group ma
     code: 0,
     stdout: expect.stringContaining('ready'),
   })
+  const note = { url: `unix://${encodeURIComponent(socket)}`, version: '0.1.0', started: '2026-11-19T01:00:00Z' }
+  onTestFinished(noteRunning(storage, note))
+  expect((await parleyCommand({ storage }, ['status'], { env })).stdout).toMatch(/^unread +0 messages$/m)
   await expect(serveHere({ storage, env })).rejects.toThrow(`cannot listen on ${socket}: another program listens there`)
 })
 
@@ -66,9 +70,11 @@ verifies('serve.tls.renewed', 'a new certificate is used after SIGHUP, a broken 
     answer.resume()
     return [answer.statusCode, (answer.socket as TLSSocket).getPeerCertificate().fingerprint256]
   }
-  const [status, before] = await shown()
-  expect(status).toBe(200)
+  const [answered, before] = await shown()
+  expect(answered).toBe(200)
   expect(await parleyCommand({ storage }, ['health'], { env })).toMatchObject({ code: 0 })
+  const status = JSON.parse((await parleyCommand({ storage }, ['status', '--json'], { env })).stdout)
+  expect(status).toMatchObject({ servers: [{ url, ready: true }], unread: 0 })
 
   await promisify(execFile)('openssl', [
     ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'],
