@@ -41,6 +41,58 @@ verifies('cli.join.key', 'The key is stored for its owner alone, and opens the m
   expect(await parleyCommand({ storage: home }, ['join', link, '--yes'], apart(home))).toMatchObject({ code: 1 })
 })
 
+verifies('cli.join.again', 'A key that was revoked or rotated is replaced, a good one is not', async () => {
+  const parley = await serveHere()
+  const home = await temporaryFolder()
+  const join = (...args: string[]) => parleyCommand({ storage: home }, ['join', ...args, '--yes'], apart(home))
+  const stored = async () => JSON.parse(await readFile(fileOf(home), 'utf8')).servers[parley.url].bob
+  expect(await join(await linkFor(parley, 'bob'))).toMatchObject({ code: 0 })
+  const first = await stored()
+  await printedBy(parley, ['keys', 'revoke', 'bob'])
+  const link = await linkFor(parley, 'bob')
+  const again = await join(link)
+  expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining('takes the place of the key there') })
+  const second = await stored()
+  expect(second).toEqual({ ...first, key: expect.not.stringContaining(first.key) })
+  expect(await join(link)).toMatchObject({ code: 1, stderr: expect.stringContaining('holds a key of bob') })
+
+  const rotated = (await printedBy(parley, ['keys', 'rotate', 'bob'])).trim()
+  expect(await join(link)).toMatchObject({ code: 1, stderr: expect.stringContaining('Ask the sender') })
+  const given = (text: string, ...args: string[]) =>
+    parleyCommand({ storage: home }, ['join', parley.url, '--key', ...args], { ...apart(home), input: text })
+  expect(await given('', rotated, '--yes')).toMatchObject({ code: 2, stderr: expect.stringContaining('on stdin') })
+  expect(await given(rotated, '-')).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') })
+  const wrong = await given(first.key, '-', '--yes')
+  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('keys rotate') })
+  expect(await stored()).toEqual(second)
+  expect(await given(`${rotated}\n`, '-', '--yes')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('You are bob'),
+  })
+  expect(await stored()).toEqual({ ...first, key: rotated })
+
+  // The first key of an agent in a project of its own, where none is held.
+  const carol = (await printedBy(parley, ['keys', 'create', 'carol'])).trim()
+  expect(await given(carol, '-', '--yes')).toMatchObject({ code: 0 })
+  const { servers } = JSON.parse(await readFile(fileOf(home), 'utf8'))
+  expect(servers[parley.url].carol).toEqual({ key: carol, project: 'commons', door: 'mail', mailPath: '/mcp' })
+})
+
+verifies('cli.join.key', 'The plan names the clients and their files, and a refusal the next step', async () => {
+  const home = await temporaryFolder()
+  await writeFile(join(home, 'claude'), '', { mode: 0o755 })
+  const surroundings = { cwd: home, env: { PATH: home } }
+  const none = createServer((_, response) => response.writeHead(404).end()).listen(0, '127.0.0.1')
+  onTestFinished(() => void none.close())
+  await new Promise((resolve) => none.once('listening', resolve))
+  const link = `http://127.0.0.1:${(none.address() as AddressInfo).port}/join/bob-${'0'.repeat(25)}`
+  const planned = await parleyCommand({ storage: home }, ['join', link], surroundings)
+  expect(planned.stderr).toContain('This sets up Claude Code for all your folders')
+  expect(planned.stderr).toContain(join(home, '.claude.json'))
+  const refused = await parleyCommand({ storage: home }, ['join', link, '--yes'], surroundings)
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('ask its sender') })
+})
+
 verifies('cli.join.key', 'A file that cannot be read is left alone, and the invitation stays good', async () => {
   const parley = await serveHere()
   const home = await temporaryFolder()

@@ -16,6 +16,7 @@ export const machines = [
   { id: 'serve.public.hosts', spec: 'DECISIONS all 10', says: 'HTTP_PUBLIC_URL allows its host and origin; a 403 for another Host names the setting.' },
   { id: 'serve.public.missing', spec: 'DESIGN Interface', says: 'A server that listens beyond loopback without HTTP_PUBLIC_URL says so when it is ready.' },
   { id: 'cli.join.key', spec: 'DESIGN Callers', says: 'parley join says what it will do and asks, stores the key in a file of mode 600, and checks the connection.' },
+  { id: 'cli.join.again', spec: 'DESIGN Callers', says: 'parley join puts a new key in the place of one that the server does not take any more, by an invitation or with --key from stdin, and leaves a good one.' },
   { id: 'cli.join.lies', spec: 'DESIGN Callers', says: 'parley join refuses a server that answers with another agent than the link names, and stores nothing.' },
   { id: 'connect.door.front', spec: 'DESIGN Callers', says: 'parley connect fronts the mail, mailbox, hub or bus door of a server in both eras, with the stored key.' },
   { id: 'connect.door.identity', spec: 'DESIGN Callers', says: 'At the mail door connect names the repository of the working folder, and without a key the agent.' },

@@ -83,7 +83,7 @@ export const initCommand = (initialising: Initialising, screen: Screen): Command
       const plan = await initialising.plan(clients, flags)
       if (flags.dryRun) return showPlan(plan, flags, screen)
       if (plan.files.some(isChange)) {
-        await screen.err(planText(plan, flags))
+        await screen.err(`${setUpText(plan, flags)}\n`)
         if (!flags.yes) await confirm(screen)
       }
       await tellDone(plan, { ...flags, done: initialising.carryOut(plan) }, screen)
@@ -115,7 +115,8 @@ const facts = ({ scope, folder, server, clients, userOnly, todo }: InitPlan) => 
   ...{ clients, user_files_only: userOnly, todo },
 })
 
-function planText(plan: InitPlan, { uninstall = false }: Flags): string {
+/** The clients, where, and each file that changes. */
+export function setUpText(plan: InitPlan, { uninstall = false }: Flags = {}): string {
   const where = plan.scope === 'user' ? 'for all your folders' : `for ${harmlessLine(plan.folder)}`
   const what = uninstall
     ? `This takes out the entries of init ${where}:`
@@ -124,7 +125,7 @@ function planText(plan: InitPlan, { uninstall = false }: Flags): string {
     const does = before === undefined ? 'make' : after === undefined ? 'remove' : 'change'
     return `  ${does.padEnd(7)} ${harmlessLine(file)}`
   })
-  return `${[what, ...lines].join('\n')}\n`
+  return [what, ...lines].join('\n')
 }
 
 async function confirm({ input }: Screen): Promise<void> {
