@@ -319,6 +319,7 @@ export const matrix = {
     markSeen: anybody,
     markAllSeen: anybody,
     countNewTo: anybody,
+    findMissed: anybody,
     saveSearch: writes('yes', 'yes', 'yes', 'yes', 'yes', 'yes'),
     forgetSearch: writes('yes', 'yes', 'yes', 'yes', 'yes', 'yes'),
     listAddressable: readsProject,

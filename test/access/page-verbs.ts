@@ -28,7 +28,15 @@ import { knowInitials } from '../../src/core/pages/initials.ts'
 import { findPlaces } from '../../src/core/pages/jump.ts'
 import { listPageLeases } from '../../src/core/pages/leases.ts'
 import { listLoops, pauseAgain, resumeLoop } from '../../src/core/pages/loops.ts'
-import { countNewTo, markAllSeen, markSeen, namedPerson, readMarks, unmarked } from '../../src/core/pages/marks.ts'
+import {
+  countNewTo,
+  findMissed,
+  markAllSeen,
+  markSeen,
+  namedPerson,
+  readMarks,
+  unmarked,
+} from '../../src/core/pages/marks.ts'
 import { readMessage, showMessage } from '../../src/core/pages/message.ts'
 import { readNeeds } from '../../src/core/pages/needs.ts'
 import { listAddressable, sendAsOverseer } from '../../src/core/pages/overseer.ts'
@@ -82,6 +90,7 @@ export const pageVerbs = {
   markSeen: async (hub, { caller }) => void (await markSeen(hub, caller, unmarked(ann), [])),
   markAllSeen: (hub, { caller }) => markAllSeen(hub, caller, ann),
   countNewTo: async (hub, { caller }) => void (await countNewTo(hub, caller, unmarked(ann))),
+  findMissed: async (hub, { caller }) => void (await findMissed(hub, caller, unmarked(ann), [])),
   saveSearch: (hub, { caller }) => saveSearch(hub, caller, ann, search),
   forgetSearch: (hub, { caller }) => forgetSearch(hub, caller, ann, search.path),
   listAddressable: (hub, { caller, project }) => listAddressable(hub, caller, project),

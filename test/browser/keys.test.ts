@@ -24,6 +24,15 @@ async function go(page: Page, keys: readonly string[], to: RegExp | string): Pro
   await arrived
 }
 
+const write = (url: string, subject: string) =>
+  plainMail({ url }).call<Receipt>('send_message', {
+    project_key: folders.backend,
+    sender_name: 'GreenCastle',
+    to: ['BlueLake'],
+    subject,
+    body_md: 'One more.',
+  })
+
 describeInBrowser('By keys a person', () => {
   verifies(['web.keys.walk', 'web.keys.place'], 'walks a list, opens a message, goes back, and answers', async () => {
     const { url } = parley()
@@ -113,19 +122,43 @@ describeInBrowser('By keys a person', () => {
     // One line takes all of it back, and stays while the page goes on.
     const notice = page.locator('main > .notice', { has: page.getByRole('button', { name: 'Undo' }) })
     await notice.waitFor()
-    const { message_id } = await plainMail({ url }).call<Receipt>('send_message', {
-      project_key: folders.backend,
-      sender_name: 'GreenCastle',
-      to: ['BlueLake'],
-      subject: 'Meanwhile',
-      body_md: 'One more.',
-    })
+    const { message_id } = await write(url, 'Meanwhile')
     await page.locator(`#r-${message_id}`).waitFor()
     expect(await notice.textContent()).toContain('Marked as read.')
     await page.keyboard.press('z')
     for (const one of chosen) await page.locator(`#${one}.unread`).waitFor()
     await page.locator('main > .notice', { hasText: 'Taken back.' }).waitFor()
     expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0)
+  })
+
+  verifies('web.keys.place', 'answers from a list, on the line of the message', async () => {
+    const { url } = parley()
+    const page = await (await open()).newPage()
+    for (const [path, at] of [
+      ['/mail/unified-inbox', 1],
+      ['/mail', 2],
+    ] as const) {
+      await page.goto(url + path)
+      const line = page.locator('#main .row').nth(at)
+      const id = await line.getAttribute('id')
+      await line.locator('a.subject').focus()
+      await page.keyboard.press('r')
+      const field = page.locator(`#${id} textarea:focus`)
+      await field.waitFor()
+      await page.keyboard.type('juke ')
+      // Esc lets it be.
+      await page.keyboard.press('Escape')
+      await field.waitFor({ state: 'detached' })
+      await page.keyboard.press('r')
+      await field.waitFor()
+      await page.keyboard.type('Rather on Monday.')
+      const { message_id } = await write(url, 'While somebody types')
+      await page.locator(`#r-${message_id}`).waitFor()
+      expect(await field.inputValue()).toBe('Rather on Monday.')
+      await page.locator(`#${id}`).getByRole('button', { name: 'Send', exact: true }).click()
+      await page.locator('main > .notice', { hasText: 'Your answer is sent.' }).waitFor()
+      expect([pathOf(page), await page.locator('form.here').count()]).toEqual([path, 0])
+    }
   })
 
   verifies('web.keys.place', 'approves a contact and releases a lease without leaving the list', async () => {

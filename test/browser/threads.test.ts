@@ -28,6 +28,23 @@ const addressOf = async (url: string): Promise<string> => {
   return `${url}/mail/${messages[0].project}/thread/LONG-1`
 }
 
+/** More of the thread, as its agents write on. */
+async function more(url: string, count: number): Promise<number[]> {
+  const sent: number[] = []
+  for (let n = 0; n < count; n++) {
+    const { message_id } = await plainMail({ url }).call<{ message_id: number }>('send_message', {
+      project_key: project,
+      sender_name: 'GreenCastle',
+      to: ['BlueLake'],
+      subject: 'Re: more',
+      body_md: `New ${n}\n\n${'And more of it. '.repeat(120)}`,
+      thread_id: 'LONG-1',
+    })
+    sent.push(message_id)
+  }
+  return sent
+}
+
 describeInBrowser('A long thread', () => {
   verifies(
     'web.thread.opens',
@@ -45,23 +62,11 @@ describeInBrowser('A long thread', () => {
       await page.goto(address)
       await expect.poll(() => inView(ids.at(-1))).toBe(true)
       await page.goto(`${url}/mail/projects`)
-      const fresh: number[] = []
-      for (let n = 0; n < 3; n++) {
-        const { message_id } = await plainMail({ url }).call<{ message_id: number }>('send_message', {
-          project_key: project,
-          sender_name: 'GreenCastle',
-          to: ['BlueLake'],
-          subject: 'Re: more',
-          body_md: `New ${n}\n\n${'And more of it. '.repeat(120)}`,
-          thread_id: 'LONG-1',
-        })
-        fresh.push(message_id)
-      }
+      const fresh = await more(url, 3)
       await page.goto(address)
       await expect.poll(() => page.locator('#new + article').getAttribute('id')).toBe(`m-${fresh[0]}`)
       await expect.poll(() => inView(fresh[0])).toBe(true)
       for (const id of [ids[1], ids[60]]) {
-        await page.goto(`${address}#m-${id}`)
         await page.goto('about:blank')
         await page.goto(`${address}#m-${id}`)
         await page.locator(`#m-${id}`).waitFor()
@@ -69,6 +74,44 @@ describeInBrowser('A long thread', () => {
       }
     },
   )
+
+  verifies(
+    'web.thread.opens',
+    'opens at the first new message also where more are new than a page shows, and only what was shown is seen',
+    async () => {
+      const { url } = parley()
+      const address = `${await addressOf(url)}?limit=10`
+      const page = await (await open()).newPage()
+      // The first page gives the browser its cookie, the second is seen.
+      for (let n = 0; n < 2; n++) await page.goto(address)
+      const fresh = await more(url, 14)
+      const ids = () => page.locator('article').evaluateAll((all) => all.map((one) => Number(one.id.slice(2))))
+      const left = () => page.locator('.recent a', { hasText: 'Moving the tables' }).first().textContent()
+      // The end was looked at, and what stands before it was not.
+      await page.goto(`${address}&newest=1`)
+      expect(await ids()).toEqual(fresh.slice(-10))
+      expect(await left()).toContain('14 new to you')
+      await page.goto(address)
+      expect(await page.locator('#new + article').getAttribute('id')).toBe(`m-${fresh[0]}`)
+      expect(await page.locator('#new').boundingBox()).toMatchObject({ y: expect.closeTo(64, -1) })
+      const first = await ids()
+      await page.reload()
+      expect(await ids()).toEqual(first)
+      expect(await left()).toContain(`${14 - first.filter((id) => fresh.includes(id)).length} new to you`)
+      await page.getByRole('link', { name: 'Later messages' }).click()
+      await page.goto(address)
+      expect(await page.locator('#new').count()).toBe(0)
+      expect(await ids()).toEqual(fresh.slice(-10))
+    },
+  )
+
+  verifies('web.thread.opens', 'follows a link to a message that another of its pages has', async () => {
+    const { url } = parley()
+    const page = await (await open()).newPage()
+    await page.goto(await addressOf(url))
+    await page.evaluate(`location.hash = '#m-${ids[1]}'`)
+    await page.locator(`#m-${ids[1]}`).waitFor()
+  })
 
   verifies(
     'web.thread.both',

@@ -47,6 +47,9 @@ describeInBrowser('A person', () => {
       await confirm.click()
       await page.getByText('The projects are linked. Agents still ask for contact.').waitFor()
       expect(await confirm.count()).toBe(0)
+      // In place: the page is where it was.
+      expect(await page.getByText('No other projects look related.').count()).toBe(0)
+      expect(page.url()).toBe(`${url}/mail`)
       expect(await page.locator('.siblings a').allTextContents()).toEqual(
         expect.arrayContaining(['shop-backend', 'shop-frontend']),
       )

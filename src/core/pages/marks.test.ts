@@ -5,7 +5,7 @@ import { front, openPages } from '../../../test/support/pages.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { type Caller, local, namedOperator, operator } from '../access/callers.ts'
 import { searchProject } from '../search/project.ts'
-import { countNewTo, isNew, markSeen, namedPerson, readMarks, seenAt } from './marks.ts'
+import { countNewTo, findMissed, isNew, markSeen, namedPerson, readMarks, seenAt } from './marks.ts'
 import { sendAsOverseer } from './overseer.ts'
 import { listAllMail } from './unified-inbox.ts'
 
@@ -43,6 +43,27 @@ eachEngine('Marks', (open) => {
     const last = await write('Dora', [{ name: 'Bob' }], {}, front)
     expect(await newest()).toEqual([last])
     expect((await readMarks(hub, local, ann)).since).toBe(left)
+  })
+
+  verifies('web.thread.opens', 'know the first new message of a thread, also before those that are shown', async () => {
+    const { hub, write } = await openPages(open)
+    await write('Dora', [{ name: 'Bob' }], { thread: 'T-1' }, front)
+    const look = async () => readMarks(hub, local, ann)
+    await markSeen(hub, local, await look(), (await listAllMail(hub, local, { limit: 1 })).items)
+    await sendAsOverseer(hub, namedOperator('Ann'), {
+      project: front,
+      recipients: ['Dora'],
+      subject: 'S',
+      body: 'mine',
+      thread: 'T-1',
+    })
+    const first = await write('Bob', [{ name: 'Dora' }], { thread: 'T-1' }, front)
+    await write('Dora', [{ name: 'Bob' }], { thread: 'T-1' }, front)
+    const { items } = await listAllMail(hub, local, { limit: 4 })
+    const missed = async (shown: typeof items) => findMissed(hub, local, await look(), shown)
+    expect([await missed(items.slice(0, 1)), await missed(items.slice(1))]).toEqual([first, undefined])
+    expect([await missed(items.slice(3)), await missed([])]).toEqual([undefined, undefined])
+    await hub.close()
   })
 
   verifies('web.new.words', 'count messages once, those in sight, and not the own words of a person', async () => {

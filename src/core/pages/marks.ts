@@ -2,6 +2,7 @@
 import { nameKey } from '../../base/names.ts'
 import {
   deleteGone,
+  findFirstNew,
   findFloor,
   insertPerson,
   listMarks,
@@ -134,6 +135,25 @@ export function isNew({ person, floor, threads }: Marks, { id, threadId, oversee
 export const seenAt = ({ floor, since, threads }: Marks, threadId: number): number => {
   const own = threads.get(threadId)
   return own !== undefined && own.id > floor ? own.at : since
+}
+
+/** The oldest message of a thread that is new to the person and stands before those that are shown, which come in their order. */
+export async function findMissed(
+  hub: Hub,
+  caller: Caller,
+  { person, floor, threads }: Marks,
+  [first]: readonly Seen[],
+): Promise<number | undefined> {
+  if (first === undefined || person.key === undefined) return undefined
+  const above = Math.max(floor, threads.get(first.threadId)?.id ?? 0)
+  if (first.id <= above) return undefined
+  return findFirstNew(reader(hub), {
+    threadId: first.threadId,
+    above,
+    below: first.id,
+    nameKey: person.name === undefined ? undefined : nameKey(person.name),
+    sight: pageSight(caller),
+  })
 }
 
 /** The messages were shown: those of their threads up to them are seen. Returns the marks from now on. */

@@ -123,6 +123,27 @@ export function listNew(db: Reader, { person, nameKey: key, floor, sight, most }
     GROUP BY m.thread_id, t.project_id`)
 }
 
+interface FirstNewQuery extends Pick<NewQuery, 'nameKey' | 'sight'> {
+  readonly threadId: number
+  /** Bounds of ids, without themselves. */
+  readonly above: number
+  readonly below: number
+}
+
+/** The oldest message of a thread between two ids that is new to a person. */
+export async function findFirstNew(
+  db: Reader,
+  { threadId, above, below, nameKey: key, sight }: FirstNewQuery,
+): Promise<number | undefined> {
+  const [row] = await db.all<{ id: number }>(sql`
+    SELECT m.id FROM messages m JOIN agents a ON a.id = m.sender_id
+    WHERE m.thread_id = ${threadId} AND m.id > ${above} AND m.id < ${below} AND m.seq > COALESCE(
+        (SELECT seq FROM messages WHERE thread_id = ${threadId} AND id <= ${above} ORDER BY seq DESC LIMIT 1), 0)
+      AND ${listedIn(sight)} AND NOT (a.name_key = 'humanoverseer' AND ${wroteIt(key)})
+    ORDER BY m.seq LIMIT 1`)
+  return row?.id
+}
+
 /** A browser without a name wrote what no named person did. A value: of an EXISTS PostgreSQL would make a table of all. */
 const wroteIt = (key: string | undefined): Sql =>
   sql`COALESCE((SELECT w.name_key FROM message_people w WHERE w.message_id = m.id), '') = ${key ?? ''}`

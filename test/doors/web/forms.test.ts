@@ -121,6 +121,7 @@ describe('Forms', () => {
     expect(await leadsTo(ann.post(`/mail/${slug}/related`, { other: other.project, decision: 'dismiss' }))).toBe(
       '303 /mail?done=dismissed#related',
     )
+    expect((await ann.get('/mail?done=dismissed')).text).toContain('id="related"')
     expect((await ann.post(`/mail/${slug}/related`, { other: 'nowhere', decision: 'dismiss' })).status).toBe(404)
   })
 

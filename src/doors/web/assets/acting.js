@@ -50,7 +50,11 @@ async function act(sendings, row) {
   const next = at === -1 ? acted : before.slice(at + 1).find((one) => !chosen.has(one.id))?.id
   /** @type {Told[]} */
   const told = []
-  for (const { form, button } of sendings) told.push(await send(form, button))
+  for (const { form, button } of sendings) {
+    const one = await send(form, button)
+    if (one.fault === '' && form.matches('.here')) form.remove()
+    told.push(one)
+  }
   const url = new URL(location.href)
   for (const name of ['confirm', 'done', 'undo']) url.searchParams.delete(name)
   history.replaceState(history.state, '', url)
@@ -129,13 +133,41 @@ export function press(which) {
   if (row !== undefined) buttonIn(row, which)?.click()
 }
 
-/** Answers the message of the line with the focus; in a thread, the field has the key itself. */
-export function reply() {
+/** Answers the message of the line with the focus, on that line; in a thread, the field has the key itself. */
+export async function reply() {
   const row = currentRow()
+  const link = row?.querySelector('a[href$="#reply"], a.subject')
   if (row === undefined || row.matches('.message')) return
-  const way = buttonIn(row, 'a[href$="#reply"]')
-  if (way !== undefined) return way.click()
-  const link = buttonIn(row, 'a.subject')
-  if (link instanceof HTMLAnchorElement && /\/(message|thread)\//.test(link.pathname))
-    location.assign(`${link.href}#reply`)
+  if (row.querySelector('textarea') === null && link instanceof HTMLAnchorElement) {
+    const form = await replyForm(link.href)
+    const field = form?.querySelector('textarea')
+    if (!form || !field) return
+    form.removeAttribute('id')
+    form.classList.add('here')
+    // On this page the key is that of the lines.
+    delete field.dataset.hotkey
+    form.addEventListener('keydown', (event) => {
+      if (event.key !== 'Escape') return
+      form.remove()
+      focusRow(row)
+    })
+    row.append(form)
+  }
+  // A question has its field already.
+  row.querySelector('details')?.setAttribute('open', '')
+  row.querySelector('textarea')?.focus()
+}
+
+/** The form at the end of a thread. @param {string} href of the thread, or of a message in it @returns {Promise<HTMLFormElement | undefined>} */
+async function replyForm(href) {
+  const url = new URL(href)
+  if (!/\/(message|thread)\//.test(url.pathname)) return undefined
+  url.searchParams.delete('at')
+  if (/\/thread\//.test(url.pathname)) url.searchParams.set('newest', '1')
+  const answer = await fetch(url, { headers: { accept: 'text/html' } })
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  const form = page.getElementById('reply')
+  if (form instanceof HTMLFormElement) return form
+  const way = page.querySelector('a[data-hotkey="r"]')
+  return way instanceof HTMLAnchorElement ? replyForm(way.href) : undefined
 }

@@ -36,7 +36,7 @@ export function installKeys() {
   act('a', () => press('button[value="approve"], a[href*="confirm=contact-"]'))
   act('l', () => press('button[name="release"], a[href*="confirm=lease-"]'))
   // On a page with a field to answer, or a way to it, that has the key.
-  if (document.querySelector('[data-hotkey="r"]') === null) act('r', reply)
+  if (document.querySelector('[data-hotkey="r"]') === null) act('r', () => void reply())
   act('Shift+?,?', () => {
     const dialog = document.getElementById('help')
     if (dialog instanceof HTMLDialogElement && !dialog.open) dialog.showModal()

@@ -5,6 +5,8 @@ import { Idiomorph } from './idiomorph.js'
 const pauseMs = 500
 const retryMs = 3000
 const silenceMs = 60_000
+/** Put into the page by scripts, or by a page before: what comes anew does not have it. */
+const ours = '.filter, .new-line, .notice, .here'
 
 export function keepLive() {
   const { events } = /** @type {HTMLElement} */ (document.getElementById('main')).dataset
@@ -68,7 +70,10 @@ function show(text) {
 
 /** Asks for this page again, and changes it in place. */
 export async function refreshPage() {
-  const answer = await fetch(location.href, { headers: { accept: 'text/html' }, cache: 'no-store' })
+  const url = new URL(location.href)
+  // The end of a thread stays the end, also if more came meanwhile than one page shows.
+  if (document.getElementById('reply') !== null) url.searchParams.set('newest', '1')
+  const answer = await fetch(url, { headers: { accept: 'text/html' }, cache: 'no-store' })
   if (answer.redirected) return location.reload()
   if (!answer.ok) return
   const next = new DOMParser().parseFromString(await answer.text(), 'text/html')
@@ -84,9 +89,9 @@ export async function refreshPage() {
         !(name === 'open' && node instanceof HTMLDetailsElement) &&
         !(name === 'hidden' && node instanceof HTMLLIElement),
       beforeNodeRemoved: (/** @type {Node} */ node) =>
-        !(node instanceof HTMLElement && node.matches('.filter, .new-line, .notice')),
+        !(node instanceof HTMLElement && (node.matches(ours) || node.querySelector('.here') !== null)),
       afterNodeAdded: (/** @type {Node} */ node) => {
-        if (!(node instanceof HTMLElement) || !node.matches('[data-row]')) return
+        if (!(node instanceof HTMLElement) || !node.matches('[data-row][id]')) return
         node.classList.add('arrived')
         arrived++
         if (node.matches('.message')) below.push(node)

@@ -2,8 +2,7 @@
 import { decideRelated } from '../../../core/pages/related.ts'
 import type { Submit } from '../forms.ts'
 import { part } from '../page.ts'
-import { withQuery } from '../site.ts'
-import { needField, needWord } from './faults.ts'
+import { backTo, needField, needWord } from './faults.ts'
 
 export const submit: Submit = async ({ visit: { hub, caller }, params, fields }) => {
   const project = part(params, 'project')
@@ -11,5 +10,5 @@ export const submit: Submit = async ({ visit: { hub, caller }, params, fields })
   const other = needField(fields, 'other')
   await decideRelated(hub, caller, project, { other, confirm })
   const status = confirm ? 'confirmed' : 'dismissed'
-  return { see: `${withQuery('/mail', { done: status })}#related`, receipt: { project, other, status } }
+  return { see: `${backTo(fields, '/mail', status)}#related`, receipt: { project, other, status } }
 }

@@ -75,11 +75,14 @@ ${
         )
 }
 ${agents > 0 && firstPage && html`</section>`}
-${suggestions.length > 0 && html`<section class="section" id="related"><h2>Related projects?</h2>${suggestionList(visit, suggestions)}</section>`}
+${(suggestions.length > 0 || decided(visit)) && html`<section class="section" id="related"><h2>Related projects?</h2>${suggestions.length > 0 ? suggestionList(visit, suggestions) : html`<p class="hint">No other projects look related.</p>`}</section>`}
 ${worked.length > 0 && html`<section class="section"><h2>Projects</h2>${projectTable(visit, worked)}</section>`}`,
     }
   },
 })
+
+/** After the last suggestion there is still the place where it was. */
+const decided = ({ query }: Visit): boolean => ['confirmed', 'dismissed'].includes(query.get('done') ?? '')
 
 function filters(visit: Visit, { project, from, importance, unread }: z.output<typeof query>): Html {
   const one = (name: string, value: string, says: string, on: boolean) =>

@@ -16,7 +16,7 @@ import { icon } from '../parts/icons.ts'
 import { agentLink, called, disc, overseerBadge, pathShown, subjectShown } from '../parts/people.ts'
 import { foldedPreamble } from '../parts/preamble.ts'
 import { sendButton } from '../parts/project-head.ts'
-import { importanceBadge, row, rows, threadUrl } from '../parts/rows.ts'
+import { importanceBadge, row, rows, threadUrl, typeBadge } from '../parts/rows.ts'
 import { fullTime, longTime } from '../parts/times.ts'
 import { addressIn, toMessage, toRecipient } from '../shapes.ts'
 import { at, type Visit, withQuery } from '../site.ts'
@@ -59,7 +59,7 @@ export const page = definePage({
       watch: { project, thread: data.thread ?? String(id) },
       main: html`<ol class="crumbs"><li><a href="/mail/projects">Projects</a></li><li><a href="${at(project)}">${slugName(project)}</a></li><li><a href="${threadUrl(data)}">${topic ?? (data.thread !== undefined ? `Thread ${data.thread}` : 'Thread')}</a></li></ol>
 <article class="letter"><header><h1 dir="auto">${pathShown(title)}</h1>
-<p class="facts-line">${disc(visit, from)}<b>${agentLink(from, project)}</b>${overseer && overseerBadge}${author && html`<bdi class="author">${author}</bdi>`}<span>${fullTime(visit, createdAt)}</span><span>${longTime(visit, createdAt)}</span>${importanceBadge(data)}${data.ackRequired && html`<span class="badge">acknowledgement required</span>`}<a href="${text}">${icon(visit, 'text')}As text</a></p></header>
+<p class="facts-line">${disc(visit, from)}<b>${agentLink(from, project)}</b>${overseer && overseerBadge}${author && html`<bdi class="author">${author}</bdi>`}<span>${fullTime(visit, createdAt)}</span><span>${longTime(visit, createdAt)}</span>${typeBadge(data)}${importanceBadge(data)}${data.ackRequired && html`<span class="badge">acknowledgement required</span>`}<a href="${text}">${icon(visit, 'text')}As text</a></p></header>
 ${recipientList(visit, project, data)}
 ${sealed ? html`<p class="soft">All agents of this message hold keys. Whoever has the operator's token can read it.</p>` : html`${foldedPreamble(data)}${body}`}
 ${attached(visit, data.project, attachments)}

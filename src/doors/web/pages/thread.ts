@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { slugName } from '../../../base/names.ts'
 import { ownWords } from '../../../base/preamble.ts'
-import { isNew, markSeen, seenAt } from '../../../core/pages/marks.ts'
+import { findMissed, isNew, markSeen, seenAt } from '../../../core/pages/marks.ts'
 import { type ShownThread, showThread } from '../../../core/pages/threads.ts'
 import { summarizeThread, type ThreadSummary } from '../../../core/threads/summaries.ts'
 import { iso } from '../../words/times.ts'
@@ -18,17 +18,24 @@ import { summaryPart } from '../parts/summary.ts'
 import { clockTime, shortTime } from '../parts/times.ts'
 import { flag, limit, place } from '../query.ts'
 import { addressIn, nextUrl, toMessage } from '../shapes.ts'
-import { at, type Visit } from '../site.ts'
+import { at, type Visit, withQuery } from '../site.ts'
 import { threadText } from '../texts.ts'
 
 export const page = definePage({
   query: z.object({ before: place, after: place, at: place, limit, summary: flag }),
-  async load({ hub, caller, marks }, { summary, ...place }, params) {
+  async load({ hub, caller, marks, query }, { summary, ...place }, params) {
     const [project, key] = [part(params, 'project'), part(params, 'thread')]
-    const thread = await showThread(hub, caller, project, { thread: key, ...place })
+    const end = await showThread(hub, caller, project, { thread: key, ...place })
+    const own = end.messages.filter((message) => message.project === end.project)
+    const missed = end.next === undefined ? undefined : await findMissed(hub, caller, marks, own)
+    // Of a place that was asked for, more may be new before it: then none of it counts as seen.
+    const asked = [...places, 'summary', 'format'].some((name) => query.has(name))
+    const from = asked ? undefined : missed
+    const thread =
+      from === undefined ? end : await showThread(hub, caller, project, { ...place, thread: key, at: from })
     const told = summary ? await summarizeThread(hub, caller, { project, key, refine: true }) : undefined
-    await markSeen(hub, caller, marks, thread.messages)
-    return { thread, told }
+    if (missed === undefined || from !== undefined) await markSeen(hub, caller, marks, thread.messages)
+    return { thread, told, from }
   },
   json: ({ data: { thread, told }, visit }) => ({
     thread_id: thread.id,
@@ -51,7 +58,7 @@ export const page = definePage({
     ...(told && { summary: summaryShape(told) }),
   }),
   text: ({ data: { thread } }) => threadText(thread.topic ?? thread.subject, thread.messages),
-  async view({ data: { thread, told }, visit }) {
+  async view({ data: { thread, told, from }, visit }) {
     const { project, id, topic, status, messages, count } = thread
     const title = thread.sealed ? 'Sealed thread' : (topic ?? threadTitle(thread.subject, thread.key))
     const bodies = await visit.bodies.render(
@@ -76,24 +83,27 @@ export const page = definePage({
 <p class="facts-line">${topic !== undefined && html`<span class="badge">topic</span>`}${thread.key !== undefined && html`<span class="mono">${thread.key}</span>`}<span class="state ${status === 'open' ? 'good' : ''}">${status}</span><span>${count} ${count === 1 ? 'message' : 'messages'}</span>${thread.closeReason && html`<span dir="auto">${thread.closeReason}</span>`}</p>
 ${told && summaryPart(told)}
 ${earlier !== null && html`<a class="earlier" rel="prev" href="${earlier}">${first !== undefined && first === messages[0] ? 'Earlier messages, perhaps new to you' : 'Earlier messages'}</a>`}
-${messages.map((message, place) => html`${message === first && newLine(visit, message)}${article(visit, thread, message, bodies[place])}`)}
-${later !== null && html`<p class="ways"><a class="earlier" rel="next" href="${later}">Later messages</a><a class="earlier" href="${at(project, 'thread', id)}">Newest messages</a></p>`}${later === null && replyBox(visit, thread)}`,
+${messages.map((message, place) => html`${message === first && newLine(visit, message, from)}${article(visit, thread, message, bodies[place])}`)}
+${later !== null && html`<p class="ways"><a class="earlier" rel="next" href="${later}">Later messages</a><a class="earlier" href="${withQuery(at(project, 'thread', id), { newest: 1 })}">Newest messages</a></p>`}${later === null && replyBox(visit, thread)}`,
     }
   },
 })
 
+/** Parameters that say which part of the thread is shown. */
+const places = ['before', 'after', 'at', 'newest', 'done']
+
 function withoutPlace({ query }: Visit): URLSearchParams {
   const rest = new URLSearchParams(query)
-  for (const name of ['before', 'after', 'at', 'done']) rest.delete(name)
+  for (const name of places) rest.delete(name)
   return rest
 }
 
 const laterUrl = (visit: Visit, { later }: ShownThread): string | null =>
   nextUrl({ ...visit, query: withoutPlace(visit) }, later, 'after')
 
-/** Where a person left off. */
-const newLine = (visit: Visit, { threadId }: ShownThread['messages'][number]): Html =>
-  html`<p class="new-line" id="new"><span>New since ${clockTime(visit, seenAt(visit.marks, threadId))}</span></p>`
+/** Where a person left off. `from`: the page begins here, and is found again by it once these count as seen. */
+const newLine = (visit: Visit, { threadId }: ShownThread['messages'][number], from: number | undefined): Html =>
+  html`<p class="new-line" id="new"${from !== undefined && html` data-at="${from}"`}><span>New since ${clockTime(visit, seenAt(visit.marks, threadId))}</span></p>`
 
 function article(
   visit: Visit,

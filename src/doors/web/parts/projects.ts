@@ -3,8 +3,8 @@
 import { slugName } from '../../../base/names.ts'
 import type { PageProject } from '../../../core/pages/projects.ts'
 import { type Html, html } from '../html.ts'
-import { proof } from '../layout.ts'
 import { at, type Visit } from '../site.ts'
+import { form } from './need-line.ts'
 import { pathShown, projectBadge, slugShown } from './people.ts'
 import { longTime } from './times.ts'
 
@@ -22,11 +22,15 @@ interface Suggestion {
   readonly reason: string
 }
 
-export const suggestionList = ({ csrf, steers }: Visit, suggestions: readonly Suggestion[]): Html =>
+export const suggestionList = (visit: Visit, suggestions: readonly Suggestion[]): Html =>
   html`<ul class="suggestions">${suggestions.map(
-    ({ a, b, percent, reason }) => html`<li><span>${projectBadge(a.slug)} ${projectBadge(b.slug)}</span>
+    ({ a, b, percent, reason }) => html`<li data-row><span>${projectBadge(a.slug)} ${projectBadge(b.slug)}</span>
 <span class="percent"><meter min="0" max="100" value="${percent}" aria-label="How sure: ${percent} %"></meter> ${percent} %</span><span class="why">${reason}</span>${
-      steers &&
-      html`<form method="post" action="${at(a.slug, 'related')}">${proof(csrf)}<input type="hidden" name="other" value="${b.slug}"><button class="quiet" name="decision" value="confirm" aria-label="Confirm Link of ${slugName(a.slug)} and ${slugName(b.slug)}">Confirm Link</button> <button class="quiet" name="decision" value="dismiss" aria-label="Dismiss the link of ${slugName(a.slug)} and ${slugName(b.slug)}">Dismiss</button></form>`
+      visit.steers &&
+      form(
+        visit,
+        at(a.slug, 'related'),
+        html`<input type="hidden" name="other" value="${b.slug}"><button class="quiet" name="decision" value="confirm" aria-label="Confirm Link of ${slugName(a.slug)} and ${slugName(b.slug)}">Confirm Link</button> <button class="quiet" name="decision" value="dismiss" aria-label="Dismiss the link of ${slugName(a.slug)} and ${slugName(b.slug)}">Dismiss</button>`,
+      )
     }</li>`,
   )}</ul>`
