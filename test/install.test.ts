@@ -1,6 +1,6 @@
 /** `deploy/install.sh`: what it says it would do, and what it does with a tarball and an empty HOME. */
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { bareHome, pack, run } from './support/packed.ts'
@@ -22,6 +22,20 @@ verifies(
     const install = (...args: string[]) => run('sh', [script, ...args], { env, cwd: folder })
     expect((await install('--dry-run')).stdout).toContain('Nothing was done')
     expect(await readdir(home)).toEqual(['.claude'])
+    // Without PARLEY_PACKAGE the checkout that it stands in.
+    const { PARLEY_PACKAGE: _, ...plain } = env
+    expect((await run('sh', [script, '--dry-run'], { env: plain, cwd: folder })).stdout).toContain(
+      `install ${root} into`,
+    )
+    const settings = join(folder, 'settings.env')
+    await writeFile(settings, `STORAGE_ROOT="~/apart" # here\nHTTP_BEARER_TOKEN='one-of-the-operator'\n`)
+    const other = { env: { ...plain, PARLEY_ENV_FILE: settings }, cwd: folder }
+    const apart = (...args: string[]) => run('sh', [script, ...args, '--no-start'], other)
+    await expect(apart('--yes', '--token', 'a-token-of-16-or-more')).rejects.toMatchObject({ code: 2 })
+    const installed = await apart('--yes')
+    expect(installed.stdout).toContain('Token      one-… in the files of settings')
+    expect(existsSync(join(home, '.parley', 'operator.token'))).toBe(false)
+    expect((await apart('--uninstall', '--yes')).stdout).toContain(`stay in ${join(home, 'apart')}.`)
     await expect(install()).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') })
     await expect(install('--nonsense')).rejects.toMatchObject({ code: 2 })
 
@@ -41,7 +55,9 @@ verifies(
     expect(JSON.parse(claude)).toMatchObject({ mcpServers: { parley: { url: `${url}/mcp` } } })
     expect((await fetch(`${url}/health/readiness`)).status).toBe(200)
 
-    expect((await install('--uninstall', '--yes')).stdout).toContain('Mail and the operator')
+    const { stdout: undone } = await install('--uninstall', '--yes')
+    expect(undone).toContain('Mail and the operator')
+    expect(undone).toContain(`HTTP_PORT stays in ${join(home, '.parley', '.env')}.`)
     await expect(fetch(`${url}/health/readiness`)).rejects.toThrow()
     expect(existsSync(parley)).toBe(false)
     expect(existsSync(join(home, '.parley', 'operator.token'))).toBe(true)
