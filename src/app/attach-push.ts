@@ -8,11 +8,14 @@ import { createIds } from '../base/ids.ts'
 import { Backoff } from '../doors/mailbox-client/backoff.ts'
 import { ask } from './asking.ts'
 import { tmuxPush } from './attach-tmux.ts'
+import type { Outcome } from './waiting.ts'
 import type { Around } from './waker.ts'
 
 export interface Push {
-  /** Brings a pointer into the client; false where the client, or its thread, is no more. */
-  tell(text: string, lives: () => boolean): Promise<boolean>
+  /** Brings a pointer into the client. It gives up before the hub gives the mail to another route, after 30 s. */
+  tell(text: string, lives: () => boolean): Promise<Outcome>
+  /** When the client may take one again. */
+  ready?(lives: () => boolean): Promise<unknown>
 }
 
 interface Client {
@@ -30,7 +33,7 @@ export function pushFor(name: string, client: Client): Push | undefined {
   return tmux && pane && /^%\d+$/.test(pane) ? tmuxPush(name, pane) : undefined
 }
 
-const queueMs = 15_000
+const queueMs = 8000
 const queueTries = 3
 
 /** Never by keys: the daemon has the environment of its first window, and with it a pane that is perhaps another's. */
@@ -43,12 +46,12 @@ function codexPush({ session, pid }: Client): Push {
   return {
     async tell(text, lives) {
       for (let tries = 1; lives(); tries++) {
-        if (await queue(text)) return true
-        // The thread was closed or archived: the mail is told by the next route.
-        if (tries >= queueTries) return false
+        if (await queue(text)) return 'told'
+        // Its daemon begins anew, or the thread was archived: the mail is told by the next route.
+        if (tries >= queueTries) return 'returned'
         await pause(500 * tries)
       }
-      return false
+      return 'gone'
     },
   }
 }
@@ -64,7 +67,8 @@ function codexProgram(pid: number | undefined): string {
   return 'codex'
 }
 
-const wakeMs = 10_000
+const wakeMs = 8000
+const wakeTries = 3
 
 function openclawPush({ OPENCLAW_GATEWAY_URL: url, OPENCLAW_HOOKS_TOKEN: token }: Around['env']): Push {
   if (!url || !token)
@@ -75,19 +79,19 @@ function openclawPush({ OPENCLAW_GATEWAY_URL: url, OPENCLAW_HOOKS_TOKEN: token }
   const headers = { authorization: `Bearer ${token}` }
   return {
     async tell(text, lives) {
-      const backoff = new Backoff(createIds(systemClock), { firstMs: 500, longestMs: 30_000 })
-      // The acceptance by this route is all the proof that the hub has: a gateway that is away is tried until it is back.
-      while (lives()) {
+      const backoff = new Backoff(createIds(systemClock), { firstMs: 500, longestMs: 2000 })
+      for (let tries = 1; lives(); tries++) {
         const asking = { headers, body: { text, mode: 'now' }, patienceMs: wakeMs }
         const { status } = await ask(target, asking).catch(() => ({ status: 0 }))
-        if (status >= 200 && status < 300) return true
+        if (status >= 200 && status < 300) return 'told'
         if (status === 401 || status === 403)
           throw new HubError('FORBIDDEN', `OpenClaw at ${url} does not take this token.`, {
             hint: 'OPENCLAW_HOOKS_TOKEN is the token of "hooks" in openclaw.json, which is not the one of the gateway.',
           })
+        if (tries >= wakeTries) return 'returned'
         await pause(backoff.next())
       }
-      return false
+      return 'gone'
     },
   }
 }

@@ -58,21 +58,23 @@ export function tmuxPush(client: string, pane: string): Push {
   return {
     async tell(text, lives) {
       const found = await untilEmpty(lives, patience)
-      if (found === 'gone') return false
-      // The pointer is given up, and no other is asked for before the line is empty: the turn that somebody types tells of the mail.
-      if (found === 'busy') return (await untilEmpty(lives, Number.POSITIVE_INFINITY)) === 'empty'
+      if (found === 'gone') return 'gone'
+      // The turn that somebody types tells of the mail.
+      if (found === 'busy') return 'returned'
       await tmux('send-keys', '-t', pane, '-l', '--', text)
       await pause(beforeEnterMs)
       // Somebody typed at the same moment, or the keys went elsewhere: Enter would send what nobody meant.
       const typed = await settled((line) => isBeginning(line, text))
-      if (typed !== 'so') return typed !== 'gone'
+      if (typed !== 'so') return typed === 'gone' ? 'gone' : 'returned'
       for (let tries = 0; tries < 3; tries++) {
         await tmux('send-keys', '-t', pane, 'Enter')
         const sent = await settled((line) => !isBeginning(line, text))
-        if (sent !== 'otherwise') return sent !== 'gone'
+        if (sent !== 'otherwise') return sent === 'so' ? 'told' : 'gone'
       }
-      return true
+      return 'returned'
     },
+    // No other pointer is asked for before the line is empty.
+    ready: (lives) => untilEmpty(lives, Number.POSITIVE_INFINITY),
   }
 }
 

@@ -74,6 +74,7 @@ async function stay({ client, session, pid, calling }: Attaching, push: Push, en
       until: Number.POSITIVE_INFINITY,
       follow: true,
       tell: (pointer: Pointer) => push.tell(harmless(pointer.text), watched.lives),
+      ready: async () => push.ready?.(watched.lives),
       note: async () => true,
     }
     await Promise.race([untilMail(waiter), watched.gone])

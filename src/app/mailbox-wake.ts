@@ -17,7 +17,7 @@ export async function wakeOpenclaw(config: Config): Promise<void> {
     calling: { server, headers: { authorization: `Bearer ${MAILBOX_API_KEY}` }, named: {} },
     ...{ client: 'openclaw', session: '', payload: {}, until: Number.POSITIVE_INFINITY, follow: true },
     lives: () => true,
-    tell: async ({ text }) => (await push?.tell(harmless(text), () => true)) ?? false,
+    tell: async ({ text }) => (await push?.tell(harmless(text), () => true)) ?? 'gone',
     note: async () => true,
   })
   if (ended === 'displaced')

@@ -2,7 +2,7 @@
 import { systemClock } from '../base/clock.ts'
 import { HubError } from '../base/errors.ts'
 import { clientProcess } from './attach-client.ts'
-import { type Ended, numberOf, type Pointer, untilMail, watch } from './waiting.ts'
+import { type Ended, numberOf, type Outcome, type Pointer, untilMail, watch } from './waiting.ts'
 import { type Around, type Asked, written } from './waker.ts'
 import { wakerCalling } from './waker-calling.ts'
 import { readPayload } from './waker-input.ts'
@@ -57,10 +57,13 @@ function speechOf({ for: client, follow }: Asked['options']): Speech {
 }
 
 const pidOf = (speech: Speech, { CLAUDE_PID }: Around['env']): number | undefined =>
-  speech === 'plain' ? undefined : speech === 'claude' ? Number(CLAUDE_PID) || undefined : clientProcess()
+  speech === 'plain' ? undefined : (speech === 'claude' && Number(CLAUDE_PID)) || clientProcess()
 
-function tell(speech: Speech, pointer: Pointer, { stdout, stderr }: Around): Promise<boolean> {
-  if (speech === 'claude') return written(stderr, `${pointer.text}\n`)
+async function tell(speech: Speech, pointer: Pointer, { stdout, stderr }: Around): Promise<Outcome> {
   const line = speech === 'gemini' ? { decision: 'block', reason: pointer.text } : pointer
-  return written(stdout, `${JSON.stringify(line)}\n`)
+  const isRead =
+    speech === 'claude'
+      ? await written(stderr, `${pointer.text}\n`)
+      : await written(stdout, `${JSON.stringify(line)}\n`)
+  return isRead ? 'told' : 'gone'
 }

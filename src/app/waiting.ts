@@ -21,12 +21,18 @@ const lateMs = 10_000
 /** The client may be killed without a word. */
 const lookEveryMs = 2000
 
+/** A client may wait for the end of the waiter that tells it. */
+const reportMs = 1000
+
 /** Nothing this early was waited for: the agent is not there yet, or the server is about to stop. */
 const earlyMs = 1000
 
 export interface Pointer {
   readonly text: string
 }
+
+/** Whether the client has the pointer. `returned`: not now, and another route may tell it; `gone`: nobody reads any more. */
+export type Outcome = 'told' | 'returned' | 'gone'
 
 /** The part of a hook's payload that the server may need: the session, its folder, and the event, which may be the end of a turn. */
 export interface SessionPayload {
@@ -44,14 +50,16 @@ interface Waiter {
   readonly until: number
   readonly follow: boolean
   lives(): boolean
-  /** Answers false where nobody reads any more. */
-  tell(pointer: Pointer): Promise<boolean>
+  tell(pointer: Pointer): Promise<Outcome>
+  /** When it is worth trying again, after a pointer was returned. */
+  ready?(): Promise<unknown>
   note(says: string): Promise<boolean>
 }
 
 export async function untilMail(waiter: Waiter): Promise<Ended> {
   const clock = systemClock
   const backoff = new Backoff(createIds(clock), { firstMs: 200, longestMs: 10_000 })
+  const refusals = new Backoff(createIds(clock), { firstMs: 1000, longestMs: 60_000 })
   const since = clock.now()
   let noted = false
   let { payload } = waiter
@@ -63,9 +71,14 @@ export async function untilMail(waiter: Waiter): Promise<Ended> {
     if (found !== 'away') payload = { ...payload, hook_event_name: undefined }
     if (found === 'displaced') return found
     if (typeof found === 'object') {
-      // Not told to anybody, it is announced again by the next route.
-      if (!waiter.lives() || !(await waiter.tell(found))) return 'gone'
-      if (!waiter.follow) return 'mail'
+      const outcome = await told(waiter, found)
+      if (outcome === 'gone') return 'gone'
+      if (outcome === 'told' && !waiter.follow) return 'mail'
+      if (outcome === 'told') refusals.reset()
+      else {
+        await waiter.ready?.()
+        await pause(refusals.next())
+      }
     }
     const now = clock.monotonic()
     if (now >= waiter.until) return 'over'
@@ -76,6 +89,21 @@ export async function untilMail(waiter: Waiter): Promise<Ended> {
     }
     if (typeof found === 'object' || (found === 'nothing' && now - began >= earlyMs)) backoff.reset()
     else await pause(Math.min(backoff.next(), waiter.until - now))
+  }
+}
+
+/** Tells the client, and the server what became of it: unheard of, the mail is announced again, three times at most. */
+async function told(waiter: Waiter, pointer: Pointer): Promise<Outcome> {
+  const { server, headers, named } = waiter.calling
+  const { client, session, payload } = waiter
+  let outcome: Outcome = 'gone'
+  try {
+    if (waiter.lives()) outcome = await waiter.tell(pointer)
+    return outcome
+  } finally {
+    const query = new URLSearchParams({ ...named, client, ...(session !== '' && { session }) })
+    const asking = { headers, body: payload, patienceMs: reportMs }
+    await ask(`${server}/hooks/${outcome === 'told' ? 'told' : 'returned'}?${query}`, asking).catch(() => undefined)
   }
 }
 

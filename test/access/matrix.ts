@@ -177,6 +177,8 @@ export const matrix = {
     announce: writesAsAgent,
     awaitMail: writesAsAgent,
     confirmAnnounced: writesAsAgent,
+    noteAccepted: writesAsAgent,
+    returnAnnounced: writesAsAgent,
     listWaiting: reads('yes', 'yes', 'yes', 'yes', 'yes', 'nothing'),
     noteStep: writesAsAgent,
     claimForBridge: writesAsAgent,

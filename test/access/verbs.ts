@@ -40,7 +40,14 @@ import { listUnread, needCounterpart } from '../../src/core/mail/unread.ts'
 import { converse } from '../../src/core/messages/conversing.ts'
 import { reply } from '../../src/core/messages/reply.ts'
 import { send } from '../../src/core/messages/send.ts'
-import { announce, awaitMail, confirmAnnounced, notePrompt } from '../../src/core/presence/announce.ts'
+import {
+  announce,
+  awaitMail,
+  confirmAnnounced,
+  noteAccepted,
+  notePrompt,
+  returnAnnounced,
+} from '../../src/core/presence/announce.ts'
 import { bindSession, findHookAgent } from '../../src/core/presence/binding.ts'
 import { claimForBridge } from '../../src/core/presence/bridging.ts'
 import { addWaiter } from '../../src/core/presence/presence.ts'
@@ -110,7 +117,7 @@ const anExport: ExportRecord[] = [
 type Call = (hub: Hub, target: Target) => Promise<unknown>
 
 const clientSession = { client: 'claude', session: 's' }
-const hookRoute = { via: 'claude', session: 's', confirms: true }
+const hookRoute = { via: 'claude', session: 's' }
 
 const sendAs = (hub: Hub, target: Target) => send(hub, acting(target), { to: [{ name: target.other }], body: 'hello' })
 
@@ -179,6 +186,8 @@ export const calls: Readonly<Record<Verb, Call>> = {
   awaitMail: (hub, target) => awaitMail(hub, acting(target), { ...hookRoute, waitMs: 0, signals: [] }),
   notePrompt: (hub, target) => notePrompt(hub, acting(target)),
   confirmAnnounced: (hub, target) => confirmAnnounced(hub, acting(target), hookRoute.session),
+  noteAccepted: (hub, target) => noteAccepted(hub, acting(target), { ...clientSession, turnConfirms: false }),
+  returnAnnounced: (hub, target) => returnAnnounced(hub, acting(target), clientSession),
   listWaiting: async (hub, { caller, project, name }) => {
     const { id: agentId } = await needAgent(hub, local, project, name)
     const leave = addWaiter(hub, { agentId, session: 'waits', via: 'claude', since: 0, displaced: () => {} })

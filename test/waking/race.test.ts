@@ -45,14 +45,17 @@ eachEngine('Routes', (open) => {
     const told: number[] = []
     const bridged: string[] = []
     const taken: string[] = []
-    const route = { via: 'claude', confirms: true }
+    const route = { via: 'claude' }
     const hook = async () => {
       const found = await announce(here, bob, { ...route, session: 'turn' })
       told.push(...(found?.messages ?? []).map(({ id }) => id))
+      await found?.confirm()
     }
     const waiter = async () => {
       const found = await awaitMail(there, bob, { ...route, session: 'idle', waitMs: 20, signals: [stop.signal] })
-      if (typeof found === 'object') told.push(...found.messages.map(({ id }) => id))
+      if (typeof found !== 'object') return
+      told.push(...found.messages.map(({ id }) => id))
+      await found.confirm()
     }
     /** Its socket tells it of each message. */
     const arrived: string[] = []
@@ -104,7 +107,7 @@ eachEngine('Routes', (open) => {
   verifies('waking.bridge.claim', 'and a claim that lapses leaves it to the next route', async () => {
     const clock = new TestClock()
     const hub = await openTestHub(await (await open()).connect(), { clock })
-    const turn = { via: 'claude', session: 's', confirms: true }
+    const turn = { via: 'claude', session: 's' }
     const claim = (uid: string, client = 'b') => claimForBridge(hub, bob, { uid, client, via: 'openclaw' })
     const first = await write(hub)
     await claim(first.uid)

@@ -103,7 +103,7 @@ eachEngine('The figures of the metrics', (open) => {
   verifies('serve.metrics.pushes', 'mail that an agent is told of, by route and outcome', async () => {
     const { hub, mail, metric } = await start()
     await mail('bob')
-    const route = { via: 'claude', session: 'window', confirms: false }
+    const route = { via: 'claude', session: 'window' }
     await announce(hub, as('bob'), route)
     await confirmAnnounced(hub, as('bob'), 'window')
     await mail('bob')

@@ -12,6 +12,7 @@ const gatherMs = 250
 const marks = memory((hub) => {
   const kept = {
     due: new Map<number, Set<number>>(),
+    writing: Promise.resolve(),
     known: new Map<string, true>(),
     cancel: undefined as (() => void) | undefined,
   }
@@ -19,21 +20,24 @@ const marks = memory((hub) => {
   return kept
 })
 
-/** Only the recipient's own calls mark; one who may only read marks nothing. What was marked before costs nothing. */
-export function noteDelivered(hub: Hub, acting: Acting, messageIds: readonly number[]): void {
+/**
+ * Only the recipient's own calls mark; one who may only read marks nothing. What was marked before costs nothing. `anew`: mail of a run is
+ * handed out by each run.
+ */
+export function noteDelivered(hub: Hub, acting: Acting, messageIds: readonly number[], anew = false): void {
   if (acting.caller.readOnly || !countsAsActive(acting.caller) || messageIds.length === 0) return
-  gather(hub, acting, messageIds).catch((error: unknown) =>
+  gather(hub, acting, messageIds, anew).catch((error: unknown) =>
     hub.log.debug({ err: error }, 'delivered mail is not marked'),
   )
 }
 
-async function gather(hub: Hub, acting: Acting, messageIds: readonly number[]): Promise<void> {
+async function gather(hub: Hub, acting: Acting, messageIds: readonly number[], anew: boolean): Promise<void> {
   const agent = await findActor(hub, { ...acting, unnoticed: true })
   if (isNewcomer(agent)) return
   const kept = marks(hub)
   for (const messageId of messageIds) {
     const key = `${agent.id} ${messageId}`
-    if (kept.known.has(key)) continue
+    if (kept.known.has(key) && !anew) continue
     remember(kept.known, key, true)
     const due = kept.due.get(agent.id) ?? new Set()
     kept.due.set(agent.id, due.add(messageId))
@@ -44,11 +48,23 @@ async function gather(hub: Hub, acting: Acting, messageIds: readonly number[]): 
     })
 }
 
+/** When nothing of the agent waits to be marked. */
+export async function deliveredMarked(hub: Hub, agentId: number): Promise<void> {
+  const { due, writing } = marks(hub)
+  await (due.has(agentId) ? write(hub) : writing)
+}
+
 /** Never rejects: a mark that is lost makes a message seem newer than it is, and nothing worse. */
-async function write(hub: Hub): Promise<void> {
+function write(hub: Hub): Promise<void> {
   const kept = marks(hub)
   kept.cancel?.()
   kept.cancel = undefined
+  kept.writing = Promise.all([kept.writing, writeDue(hub)]).then(() => {})
+  return kept.writing
+}
+
+async function writeDue(hub: Hub): Promise<void> {
+  const kept = marks(hub)
   const due = [...kept.due].sort(([a], [b]) => a - b)
   kept.due.clear()
   if (due.length === 0) return

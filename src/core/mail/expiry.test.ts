@@ -40,7 +40,7 @@ eachEngine('Time to live', (open) => {
     )
     return Object.fromEntries(rows.map((row) => [row.name, Number(row.unread)]))
   }
-  const route = { via: 'claude', session: 's', confirms: true }
+  const route = { via: 'claude', session: 's' }
   /** A look that is on its way sets its timer after the clock was turned. */
   const settled = (clock: TestClock, hub: Hub, wanted: Record<string, number>) => {
     const turned = () => {

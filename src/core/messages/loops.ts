@@ -1,11 +1,13 @@
 /** The loop guard: agents that only answer each other's wakes are not woken any more, until a person says otherwise. Mail goes on. */
 import { isReserved } from '../../base/names.ts'
 import type { Tx } from '../../db/port.ts'
+import type { HeldWakes } from '../../store/mail/announcements.ts'
 import {
   countPair,
   deleteWoken,
   listPausedPairs,
   listPausedThreads,
+  listUnreadOf,
   listWoken,
   pausePair,
   resumePairsOf,
@@ -16,7 +18,7 @@ import {
 } from '../../store/messages/loops.ts'
 import type { Caller } from '../access/callers.ts'
 import type { Agent, Newcomer } from '../agents/agents.ts'
-import { isNewcomer } from '../agents/agents.ts'
+import { isNewcomer, mailChannel } from '../agents/agents.ts'
 import { commit, type Note } from '../hub/commit.ts'
 import { type Hub, onWake, reader } from '../hub/hub.ts'
 import { memory } from '../hub/memory.ts'
@@ -88,9 +90,9 @@ export function keepGuard(hub: Hub): () => Promise<void> {
   }
 }
 
-/** Channels of a change that others have to know of. */
-export const loopsChanged = (projectId: number) =>
-  ({ kind: 'presence.changed', projectId, wakes: [loopsChannel] }) as const
+/** Channels of a change that others have to know of, before the agents that may be woken again ask for their mail. */
+export const loopsChanged = (projectId: number, agentIds: readonly number[] = []) =>
+  ({ kind: 'presence.changed', projectId, wakes: [loopsChannel, ...agentIds.map(mailChannel)] }) as const
 
 /** After this long without a push a send is no answer to one: clients whose hooks report no prompts would count as woken for good. */
 const wokenMs = 3_600_000
@@ -127,7 +129,7 @@ export async function driveOf(
   { sender, draft }: { sender: Agent | Newcomer; draft: { readonly automatic?: boolean | undefined } },
 ): Promise<Drive> {
   const kept = await known(hub)
-  if (isReserved(sender.name)) return kept.threads.size + kept.pairs.size > 0 ? 'person' : undefined
+  if (isReserved(sender.name)) return 'person'
   if (draft.automatic) return 'woken'
   if (isNewcomer(sender)) return undefined
   return hub.clock.now() - (kept.woken.get(sender.id) ?? 0) < wokenMs ? 'woken' : undefined
@@ -150,7 +152,8 @@ export async function guardLoop(hub: Hub, tx: Tx, note: Note, message: Guarded):
   if (drive === 'person') {
     const thread = await resumeThread(tx, threadId)
     const pairs = await resumePairsOf(tx, recipientIds)
-    if (thread || pairs > 0) note(loopsChanged(sender.projectId))
+    const unread = thread ? await listUnreadOf(tx, threadId) : []
+    if (thread || pairs.length > 0) note(loopsChanged(sender.projectId, [...new Set([...pairs, ...unread])]))
     return
   }
   const now = hub.clock.now()
@@ -187,13 +190,7 @@ export async function guardLoop(hub: Hub, tx: Tx, note: Note, message: Guarded):
 const goesOn =
   'Nobody is woken for it any more; mail goes on, and a waiting agent still gets it. A message of a person, or `parley loops resume`, lets wakes go on.'
 
-/** The mail of an agent that it is not woken for. */
-interface HeldWakes {
-  readonly threadIds: readonly number[]
-  readonly senderIds: readonly number[]
-}
-
-/** Undefined where nothing is paused, which is nearly always. */
+/** The mail of an agent that it is not woken for. Undefined where nothing is paused, which is nearly always. */
 export async function heldWakes(hub: Hub, agentId: number): Promise<HeldWakes | undefined> {
   const { threads, pairs } = await known(hub)
   if (threads.size === 0 && pairs.size === 0) return undefined

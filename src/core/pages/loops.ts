@@ -7,6 +7,7 @@ import {
   listNamesOf,
   listPausedPairs,
   listPausedThreads,
+  listUnreadOf,
   pausePair,
   pauseThread,
   resumePair,
@@ -87,7 +88,8 @@ function partsOf(id: string): { readonly pair: boolean; readonly low: number; re
 async function change(hub: Hub, caller: Caller, id: string, work: (tx: Tx) => Promise<unknown>): Promise<void> {
   await commit(hub, caller, async (tx, note) => {
     await work(tx)
-    note(loopsChanged(await projectOf(tx, id)))
+    const { pair, low, high } = partsOf(id)
+    note(loopsChanged(await projectOf(tx, id), pair ? [low, high] : await listUnreadOf(tx, low)))
   })
   lookAgain(hub)
 }

@@ -14,10 +14,11 @@ import { noteDelivered } from '../mail/delivered.ts'
 import { take } from '../mail/take.ts'
 import { send } from '../messages/send.ts'
 import { announce, awaitMail, confirmAnnounced } from './announce.ts'
+import { borrowMail, runLoanMs } from './runs.ts'
 
 const bob = as('bob')
-const waiter = { via: 'claude', session: 'window', confirms: false }
-const turn = { ...waiter, confirms: true, reminds: true }
+const waiter = { via: 'claude', session: 'window' }
+const turn = { ...waiter, reminds: true }
 
 const write = async (hub: Hub) =>
   (await send(hub, as('ann'), { to: [{ name: 'bob' }], body: 'a secret', subject: 'a subject' })).messageId
@@ -81,12 +82,20 @@ eachEngine('Announcing', (open) => {
     const clock = new TestClock()
     const hub = await openTestHub(await (await open()).connect(), { clock })
     const id = await write(hub)
-    expect(await idsOf(announce(hub, bob, turn))).toEqual([id])
+    const tell = async () => {
+      const pointer = await announce(hub, bob, turn)
+      await pointer?.confirm()
+      return pointer?.messages.map((message) => message.id)
+    }
+    expect(await tell()).toEqual([id])
     clock.advance(900_000)
     expect(await announce(hub, bob, waiter)).toBeUndefined()
-    expect(await idsOf(announce(hub, bob, turn))).toEqual([id])
+    // Lost on its way, the reminder is still due, and is one all the same.
+    await (await announce(hub, bob, turn))?.putBack()
+    expect(await reader(hub).all(sql`SELECT offered_via FROM deliveries`)).toEqual([{ offered_via: 'claude' }])
+    expect(await tell()).toEqual([id])
     clock.advance(900_000)
-    expect(await announce(hub, bob, turn)).toBeUndefined()
+    expect(await tell()).toBeUndefined()
     await hub.close()
   })
 
@@ -103,6 +112,36 @@ eachEngine('Announcing', (open) => {
     expect(rows).toEqual([{ offered_at: null, offered_via: null }])
     expect((await announce(hub, bob, turn))?.unread).toBe(1)
     expect(await reader(hub).all(sql`SELECT offered_via FROM deliveries`)).toEqual([{ offered_via: 'claude' }])
+    await hub.close()
+  })
+
+  verifies('waking.announce.confirm', 'and what its agent has fetched meanwhile is no news', async () => {
+    const clock = new TestClock()
+    const hub = await openTestHub(await (await open()).connect(), { clock })
+    const ids = [await write(hub), await write(hub)]
+    noteDelivered(hub, bob, ids.slice(0, 1))
+    // Its mark is written after 250 ms.
+    await expect.poll(() => clock.pending).toBe(1)
+    expect(await idsOf(announce(hub, bob, waiter))).toEqual(ids.slice(1))
+    await hub.close()
+  })
+
+  verifies('waking.announce.confirm', 'nor one that is on loan, which is not looked for all the time', async () => {
+    const clock = new TestClock()
+    const hub = await openTestHub(await (await open()).connect(), { clock })
+    await write(hub)
+    await announce(hub, bob, waiter)
+    const lent = await borrowMail(hub, bob, { waitMs: 0, signals: [], session: 'run' })
+    clock.advance(40_000)
+    const { pending } = clock
+    const waits = awaitMail(hub, bob, { ...waiter, waitMs: 50_000, signals: [] })
+    await expect.poll(() => clock.pending).toBe(pending + 1)
+    clock.advance(1000)
+    await setImmediate()
+    // It sleeps until the loan is over.
+    expect(clock.pending).toBe(pending + 1)
+    clock.advance(runLoanMs - 41_000)
+    expect(await waits).toMatchObject({ messages: lent?.messages })
     await hub.close()
   })
 

@@ -1,6 +1,6 @@
 /** Claims of bridges: a bridge hands the text of a message to its agent, and its claim counts as the announcement. */
 import { HubError } from '../../base/errors.ts'
-import { claimAnnouncement, deleteAnnouncements, updateOffered } from '../../store/mail/announcements.ts'
+import { claimAnnouncement, updateOffered, updateReturned } from '../../store/mail/announcements.ts'
 import { findOwnMessage } from '../../store/mail/conversations.ts'
 import { findReceipt } from '../../store/messages/deliveries.ts'
 import { needWriting } from '../access/rules.ts'
@@ -8,6 +8,8 @@ import { type Acting, actAs } from '../agents/acting.ts'
 import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { type Claim, claimMessage } from '../mail/claims.ts'
+import { heldWakes, noteWoken } from '../messages/loops.ts'
+import { mostTries } from './announce.ts'
 
 interface BridgeClaim {
   readonly uid: string
@@ -26,7 +28,12 @@ export async function claimForBridge(hub: Hub, acting: Acting, { uid, via, ...gi
   const agent = await actAs(hub, acting)
   const message = await findOwnMessage(reader(hub), agent.id, uid)
   const receipt = message && (await findReceipt(reader(hub), message.id, agent.id))
-  if (receipt === undefined) return claimMessage(hub, acting, { uid, client })
+  if (message === undefined || receipt === undefined) return claimMessage(hub, acting, { uid, client })
+  const held = await heldWakes(hub, agent.id)
+  if (held?.threadIds.includes(message.thread_id) || held?.senderIds.includes(message.sender_id))
+    throw new HubError('MESSAGE_CLAIMED', 'Waking is paused for this message: agents have only answered each other.', {
+      hint: 'Leave it in the mailbox until a person lets wakes go on.',
+    })
   const now = hub.clock.now()
   const { confirmMs, remindMs } = hub.rules.waking
   const taken = await commit(hub, acting.caller, async (tx) => {
@@ -47,9 +54,10 @@ export async function claimForBridge(hub: Hub, acting: Acting, { uid, via, ...gi
       hint: 'Leave the message to that session. It is free again if nothing comes of it.',
     })
   try {
+    await noteWoken(hub, acting.caller, agent)
     return await claimMessage(hub, acting, { uid, client })
   } catch (error) {
-    await commit(hub, acting.caller, (tx) => deleteAnnouncements(tx, [receipt.id], now))
+    await commit(hub, acting.caller, (tx) => updateReturned(tx, { ids: [receipt.id], announcedAt: now, mostTries }))
     throw error
   }
 }

@@ -22,7 +22,7 @@ const rules = (more: Partial<typeof usualRules.waking> = {}) => ({
   ...usualRules,
   waking: { ...usualRules.waking, loopTurns: turns, ...more },
 })
-const route = (name: string) => ({ via: 'claude', session: name, confirms: true })
+const route = (name: string) => ({ via: 'claude', session: name })
 const wake = (hub: Hub, name: string) => awaitMail(hub, as(name), { ...route(name), waitMs: 0, signals: [] })
 const write = (hub: Hub, from: string, to: string, more: Partial<Draft> = {}) =>
   reaching(hub, local, () => send(hub, as(from), { to: [{ name: to }], body: 'ping', thread: 'talk', ...more }))
@@ -69,10 +69,10 @@ eachEngine('The loop guard', (open) => {
       const { deliveries } = await write(hub, 'bob', 'ann')
       expect(deliveries[0]?.reach.text).toContain('waking is paused')
       expect((await write(hub, 'ann', 'bob')).deliveries[0]?.reach.text).toContain('waking is paused')
-      expect([await wake(hub, 'ann'), await announce(hub, as('ann'), { ...route('ann'), reminds: true })]).toEqual([
-        undefined,
-        undefined,
-      ])
+      expect(await wake(hub, 'ann')).toBeUndefined()
+      expect(await announce(hub, as('ann'), { ...route('ann'), wakes: true })).toBeUndefined()
+      // A turn that a person began tells of it.
+      expect(await announce(hub, as('ann'), { ...route('ann'), reminds: true })).toBeDefined()
       expect((await take(hub, as('ann'), { ...now, waitMs: 1 }))?.mail.body).toBe('ping')
       // Other mail of the two wakes as ever.
       const aside = await write(hub, 'cleo', 'ann', { thread: 'aside' })
@@ -156,10 +156,32 @@ eachEngine('The loop guard', (open) => {
     const [loop] = await listLoops(hub, operator)
     expect(loop).toMatchObject({ thread: undefined, agents: ['ann', 'bob'] })
     expect((await write(hub, 'ann', 'bob')).deliveries[0]?.reach.text).toContain('waking is paused')
+    const end = keepGuard(hub)
+    const { pending } = clock
+    const held = awaitMail(hub, as('bob'), { ...route('bob'), waitMs: 50_000, signals: [] })
+    await expect.poll(() => clock.pending).toBeGreaterThan(pending)
     await resumeLoop(hub, operator, loop?.id ?? '')
+    // A waiter that was held is told at once.
+    const pointer = await held
+    expect(pointer).toBeTypeOf('object')
+    if (typeof pointer === 'object') await pointer.putBack()
+    await end()
     expect(await listLoops(hub, operator)).toEqual([])
     expect((await wake(hub, 'bob')) !== undefined).toBe(true)
     await expect(resumeLoop(hub, operator, 'thread-99')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await hub.close()
+  })
+
+  verifies('waking.loop.resumed', 'also before there is a pause', async () => {
+    const hub = await start({ rules: rules({ loopTurns: 1000, loopPerHour: turns }) })
+    const exchange = (most: number) => answerWakes(hub, { most, thread: undefined })
+    await write(hub, 'ann', 'bob', { thread: undefined })
+    expect(await exchange(turns - 1)).toBe(turns - 1)
+    const person = { caller: operator, project: 'commons', name: overseer }
+    await send(hub, person, { to: [{ name: 'ann' }], body: 'go on' })
+    await write(hub, 'ann', 'bob', { thread: undefined })
+    await write(hub, 'bob', 'ann', { thread: undefined })
+    expect(await listLoops(hub, operator)).toEqual([])
     await hub.close()
   })
 

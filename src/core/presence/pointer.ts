@@ -13,13 +13,19 @@ interface PointedMessage {
   readonly createdAt: number
 }
 
-interface Pointed {
+export interface Pointed {
   /** All that the agent has unread, told of or not. */
   readonly unread: number
   readonly messages: readonly PointedMessage[]
 }
 
+/**
+ * Taken, and not yet told. Whoever has it says what became of it; of one that is lost on the way nobody does, and its messages are free
+ * after a while.
+ */
 export interface Pointer extends Pointed {
+  /** It is with the client, and no turn will begin with it. */
+  confirm(): Promise<void>
   /** For an answer that never reached its client: the messages are free again. */
   putBack(): Promise<void>
 }

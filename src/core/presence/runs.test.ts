@@ -5,11 +5,13 @@ import { eachEngine } from '../../../test/support/engines.ts'
 import { as, now, openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { countWaiters, type Hub } from '../hub/hub.ts'
+import { noteDelivered } from '../mail/delivered.ts'
 import { listInbox } from '../mail/inbox.ts'
 import { takeInRun } from '../mail/run-mail.ts'
 import { take } from '../mail/take.ts'
 import { send } from '../messages/send.ts'
 import { awaitMail } from './announce.ts'
+import { claimForBridge } from './bridging.ts'
 import { reaching } from './reach.ts'
 import { borrowMail, endRun, type Run, renewRun, runLoanMs } from './runs.ts'
 
@@ -33,7 +35,7 @@ eachEngine('Runs', (open) => {
     const hub = await openTestHub(await (await open()).connect(), { clock: new TestClock(), waitsPerAgent: 2 })
     const ended = new AbortController()
     const waits = { waitMs: 50_000, signals: [ended.signal], door: 'hooks' }
-    const waiter = (session: string) => awaitMail(hub, bob, { ...waits, via: 'claude', session, confirms: true })
+    const waiter = (session: string) => awaitMail(hub, bob, { ...waits, via: 'claude', session })
     await take(hub, bob, now)
     const two = [waiter('window'), borrowMail(hub, bob, { ...waits, session: 'run' })]
     // Asleep, and not only about to be: they are counted from then on.
@@ -79,6 +81,39 @@ eachEngine('Runs', (open) => {
       await expect(takeInRun(hub, bob, next)).rejects.toMatchObject({ code: 'LEASE_EXPIRED' })
     },
   )
+
+  verifies('run.mail.handed', 'what no answer has held is not acknowledged, however the command ended', async () => {
+    const { clock, hub, write } = await start()
+    for (const body of ['one', 'two', 'three']) await write(body, 'T-1')
+    const { run = '', messages = [] } = (await borrow(hub)) ?? {}
+    const first = await takeInRun(hub, bob, run)
+    expect(first?.mail.body).toBe('one')
+    noteDelivered(hub, bob, [messages[1]?.id ?? 0], true)
+    // Its mark is written after 250 ms.
+    await expect.poll(() => clock.pending).toBeGreaterThan(0)
+    expect(await endRun(hub, bob, { run, handled: true })).toBe(2)
+    const next = await borrow(hub)
+    expect(next?.messages.map(({ id }) => id)).toEqual(messages.slice(2).map(({ id }) => id))
+    expect(await bodies(hub, next?.run ?? '')).toEqual(['three'])
+  })
+
+  verifies('waking.loop.pauses', 'no agent is started for it either, and no bridge is handed it', async () => {
+    const { hub, write } = await start()
+    const automatic = (to: string, from: typeof ann) =>
+      send(hub, from, { to: [{ name: to }], body: 'ping', thread: 'loop', automatic: true })
+    const sent = []
+    for (let n = 0; n < 15; n++) sent.push(await automatic('bob', ann), await automatic('ann', bob))
+    await write('other', 'T-1')
+    const run = await borrow(hub)
+    expect(run?.messages).toMatchObject([{ thread: 'T-1' }])
+    expect(await borrow(hub)).toBeUndefined()
+    const bridge = { uid: sent[0]?.uid ?? '', client: 'b', via: 'openclaw' }
+    await expect(claimForBridge(hub, bob, bridge)).rejects.toMatchObject({ code: 'MESSAGE_CLAIMED', message: /paused/ })
+    // The agent that was started counts as woken.
+    await send(hub, bob, { to: [{ name: 'ann' }], body: 'done', thread: 'T-1' })
+    const { messages } = await listInbox(hub, ann, { limit: 1 })
+    expect(messages).toMatchObject([{ hops: 1 }])
+  })
 
   verifies('run.mail.returned', 'a loan that nobody renews lapses, and its run is over', async () => {
     const { clock, hub, write } = await start()

@@ -12,8 +12,10 @@ import { type Hub, reader } from '../hub/hub.ts'
 import { wait } from '../hub/wait.ts'
 import { agentWaiter } from '../hub/waits.ts'
 import { buryWorn } from '../mail/dead-letters.ts'
+import { deliveredMarked } from '../mail/delivered.ts'
 import { holdOf } from '../mail/run-mail.ts'
-import { type Pointer, pointTo } from './pointer.ts'
+import { heldWakes, noteWoken } from '../messages/loops.ts'
+import { type Pointed, pointTo } from './pointer.ts'
 import { addWaiter } from './presence.ts'
 
 /** The program renews the loan while its command runs. If it is killed, the mail comes back after this long. */
@@ -25,7 +27,8 @@ const mostOfRun = 50
 /** Where no other number is set. */
 const usualAttempts = 5
 
-export interface Run extends Pointer {
+export interface Run extends Pointed {
+  putBack(): Promise<void>
   /** By it the agent of the run is handed its mail, and the program ends the loan. */
   readonly run: string
 }
@@ -40,8 +43,8 @@ interface AwaitingRun {
 }
 
 /**
- *   free  ── borrowed ──▶ lent  ── the command ended with 0 ──▶ read
- *   lent  ── it ended otherwise, or nothing renews the loan ──▶ free; after five times ──▶ dead
+ *   free  ── borrowed ──▶ lent  ── handed out, and the command ended with 0 ──▶ read
+ *   lent  ── it ended otherwise, was not handed it, or nothing renews the loan ──▶ free; after five times ──▶ dead
  *
  * While it waits, the agent counts as one whose idle client will be woken.
  */
@@ -76,7 +79,8 @@ const attemptsOf = (hub: Hub): number => hub.limits.mailboxAttempts || usualAtte
 async function borrow(hub: Hub, caller: Caller, agent: Agent): Promise<Run | undefined> {
   const run = hub.ids.token()
   const now = hub.clock.now()
-  const lending = { recipientId: agent.id, now, hold: holdOf(run), heldUntil: now + runLoanMs, limit: mostOfRun }
+  const terms = { now, hold: holdOf(run), heldUntil: now + runLoanMs, limit: mostOfRun }
+  const lending = { recipientId: agent.id, ...terms, held: await heldWakes(hub, agent.id) }
   const rows = await commit(hub, caller, async (tx, note) => {
     const ids = await borrowThread(tx, lending)
     const rows = ids.length === 0 ? [] : await listAnnounced(tx, ids)
@@ -85,11 +89,16 @@ async function borrow(hub: Hub, caller: Caller, agent: Agent): Promise<Run | und
     return rows
   })
   if (rows.length === 0) return undefined
-  const pointed = await pointTo(hub, agent, rows)
   const putBack = async () => {
     await giveBack(hub, caller, agent, { run, undo: true })
   }
-  return { run, ...pointed, putBack }
+  try {
+    await noteWoken(hub, caller, agent)
+    return { run, ...(await pointTo(hub, agent, rows)), putBack }
+  } catch (error) {
+    await putBack()
+    throw error
+  }
 }
 
 /** Returns how many messages the run still holds. */
@@ -103,7 +112,7 @@ export async function renewRun(hub: Hub, acting: Acting, run: string): Promise<n
   return commit(hub, acting.caller, (tx) => updateLoanEnd(tx, { ids, hold, heldUntil }), { repeatable: true })
 }
 
-/** The command ended. Handled, its mail is read; else it is back in the mailbox. Returns how many messages that concerns. */
+/** The command ended. Handled, the mail that was handed out is read; else, and the rest, it is back in the mailbox. Returns how many messages that concerns. */
 export async function endRun(
   hub: Hub,
   acting: Acting,
@@ -111,15 +120,19 @@ export async function endRun(
 ): Promise<number> {
   needWriting(acting.caller)
   const agent = await actAs(hub, { ...acting, unnoticed: true })
-  if (!handled) {
-    const returned = await giveBack(hub, acting.caller, agent, { run })
-    await buryWorn(hub, agent, attemptsOf(hub))
-    return returned
-  }
+  const read = handled ? await readHandedOut(hub, acting.caller, agent, run) : 0
+  const returned = await giveBack(hub, acting.caller, agent, { run })
+  if (returned > 0) await buryWorn(hub, agent, attemptsOf(hub))
+  return handled ? read : returned
+}
+
+async function readHandedOut(hub: Hub, caller: Caller, agent: Agent, run: string): Promise<number> {
+  // What the last answer held is marked behind it.
+  await deliveredMarked(hub, agent.id)
   const hold = holdOf(run)
   const ids = (await listOfRun(reader(hub), agent.id, hold)).map(({ id }) => id)
   if (ids.length === 0) return 0
-  return commit(hub, acting.caller, async (tx, note) => {
+  return commit(hub, caller, async (tx, note) => {
     const read = await updateRunEnded(tx, { ids, hold, readAt: hub.clock.now() })
     if (read.length > 0) updateUnread(tx, agent.id, -read.length)
     for (const messageId of read)

@@ -10,7 +10,7 @@ import { local } from '../access/callers.ts'
 import { ensureAgent } from '../agents/agents.ts'
 import type { Hub } from '../hub/hub.ts'
 import { send } from '../messages/send.ts'
-import { announce, awaitMail, confirmAnnounced } from './announce.ts'
+import { announce, awaitMail, noteAccepted } from './announce.ts'
 import { bindSession, findHookAgent } from './binding.ts'
 import { addWaiter } from './presence.ts'
 import { reaching } from './reach.ts'
@@ -18,8 +18,8 @@ import { agentsOfSession, heldUntil, hookedSessions, keepSessions, noteStep } fr
 
 const bob = as('bob')
 const window = { client: 'claude', session: 'window' }
-const waiter = { via: 'claude', session: 'window', confirms: false }
-const turn = { ...waiter, confirms: true, reminds: true }
+const waiter = { via: 'claude', session: 'window' }
+const turn = { ...waiter, reminds: true }
 const make = (hub: Hub, name: string) => ensureAgent(hub, local, { project: 'commons', name })
 
 const write = async (hub: Hub) => (await send(hub, as('ann'), { to: [{ name: 'bob' }], body: 'hello' })).messageId
@@ -118,14 +118,21 @@ eachEngine('Sessions', (open) => {
     const hub = await openTestHub(await (await open()).connect(), { clock })
     await make(hub, 'bob')
     const codex = { client: 'codex', session: 'thread' }
-    const queue = (session: string) => ({ via: 'codex', session, confirms: 'unheard' }) as const
+    const queue = (session: string) => ({ via: 'codex', session })
     const again = async (session: string) => {
       const id = await write(hub)
+      const accept = (turnConfirms: boolean) => noteAccepted(hub, bob, { client: 'codex', session, turnConfirms })
       expect(await idsOf(announce(hub, bob, queue(session)))).toEqual([id])
+      // Its own waiter has it in hand, and it is not with the client.
+      clock.advance(30_000)
+      expect(await idsOf(announce(hub, bob, queue(session)))).toEqual([id])
+      await accept(true)
       clock.advance(30_000)
       const found = await idsOf(announce(hub, bob, queue(session)))
-      await confirmAnnounced(hub, bob, session)
+      // Of a client whose turns confirm nothing it is proof enough.
+      await accept(false)
       clock.advance(30_000)
+      expect(await announce(hub, bob, queue(session))).toBeUndefined()
       return found !== undefined
     }
     await bindSession(hub, bob, codex)

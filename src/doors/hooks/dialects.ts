@@ -6,11 +6,8 @@ export type Moment = SessionStep
 
 interface Dialect {
   readonly events: Readonly<Record<string, Moment>>
-  /**
-   * Whether a pointer that woke the client comes back as the prompt of a turn, which confirms it. `heard`: only where its hooks work,
-   * which a person has to trust first, or a plugin that may be of another version.
-   */
-  readonly confirms: boolean | 'heard'
+  /** Whether a pointer that woke the client comes back as the prompt of a turn, which confirms it. */
+  readonly turnConfirms: boolean
 }
 
 const likeClaude: Readonly<Record<string, Moment>> = {
@@ -26,25 +23,22 @@ const own = <Value>(table: Readonly<Record<string, Value>>, key: string): Value 
   Object.hasOwn(table, key) ? table[key] : undefined
 
 const dialects: Readonly<Record<string, Dialect>> = {
-  claude: { events: likeClaude, confirms: true },
-  codex: { events: likeClaude, confirms: 'heard' },
+  claude: { events: likeClaude, turnConfirms: true },
+  codex: { events: likeClaude, turnConfirms: true },
   gemini: {
     events: { SessionStart: 'start', BeforeAgent: 'turn', AfterTool: 'tool', AfterAgent: 'stop', SessionEnd: 'end' },
-    confirms: true,
+    turnConfirms: true,
   },
-  vscode: { events: likeClaude, confirms: false },
+  vscode: { events: likeClaude, turnConfirms: false },
   /** By its plugin, which reports the moments under these names. */
-  opencode: { events: likeClaude, confirms: 'heard' },
+  opencode: { events: likeClaude, turnConfirms: true },
 }
 
 export const momentOf = (client: string, event: string): Moment | undefined =>
   own(own(dialects, client)?.events ?? {}, event)
 
-/** Whether taking the pointer has to be enough as a proof: a client that is not known confirms nothing. */
-export function acceptanceConfirms(client: string): boolean | 'unheard' {
-  const confirms = own(dialects, client)?.confirms ?? false
-  return confirms === 'heard' ? 'unheard' : !confirms
-}
+/** A client that is not known confirms nothing. */
+export const turnConfirms = (client: string): boolean => own(dialects, client)?.turnConfirms ?? false
 
 /** At the end of a turn a client goes on only if it is held back; elsewhere the text is added to what the model reads. */
 export const answerOf = (event: string, moment: Moment, text: string): Readonly<Record<string, unknown>> =>

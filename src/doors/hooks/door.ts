@@ -4,12 +4,19 @@ import { z } from 'zod'
 import { HubError, kinds } from '../../base/errors.ts'
 import type { Caller } from '../../core/access/callers.ts'
 import type { Hub } from '../../core/hub/hub.ts'
-import { announce, awaitMail, confirmAnnounced, notePrompt } from '../../core/presence/announce.ts'
+import {
+  announce,
+  awaitMail,
+  confirmAnnounced,
+  noteAccepted,
+  notePrompt,
+  returnAnnounced,
+} from '../../core/presence/announce.ts'
 import { bindSession, findHookAgent, type HookSaid } from '../../core/presence/binding.ts'
 import type { Pointer } from '../../core/presence/pointer.ts'
 import { noteStep } from '../../core/presence/sessions.ts'
 import { parseAddress } from '../words/addresses.ts'
-import { acceptanceConfirms, answerOf, type Moment, momentOf } from './dialects.ts'
+import { answerOf, type Moment, momentOf, turnConfirms } from './dialects.ts'
 import { registeredBy } from './naming.ts'
 import { greeting, mark, toPointer } from './pointer.ts'
 
@@ -82,28 +89,14 @@ export function mountHooks(app: FastifyInstance, hub: Hub): void {
 
   // Never GET: a picture on a web page could eat announcements.
   app.post('/hooks/wait', { config }, async (request, reply) => {
-    const read = waited.safeParse(request.query)
-    const body = payload.safeParse(request.body ?? {})
-    if (!read.success || !body.success)
-      throw new HubError(
-        'INVALID_ARGUMENT',
-        'The query or the payload cannot be read: a wrong number of seconds, say.',
-        {
-          hint: usage,
-        },
-      )
-    const { session = body.data.session_id, client, seconds, since } = read.data
-    const said = { ...saidBy(read.data, body.data), client, session }
-    const who = await needHookAgent(hub, request.caller, said)
-    const acting = { caller: request.caller, ...who, registered: true }
+    const { acting, of, body, seconds, since } = await waiterOf(hub, request)
     const gone = new AbortController()
     reply.raw.once('close', () => gone.abort())
     const found = await awaitMail(hub, acting, {
-      via: client,
-      session,
-      confirms: acceptanceConfirms(client),
+      via: of.client,
+      session: of.session,
       // Where a client begins a waiter at the end of each turn, no other hook of it may say so.
-      turnEnded: momentOf(client, body.data.hook_event_name) === 'stop',
+      turnEnded: momentOf(of.client, body.hook_event_name) === 'stop',
       waitMs: seconds * 1000,
       ...(since !== undefined && { since }),
       signals: [gone.signal, stopping.signal],
@@ -111,9 +104,36 @@ export function mountHooks(app: FastifyInstance, hub: Hub): void {
     })
     if (found === 'displaced') return reply.code(409).send({ displaced: true })
     if (found === undefined) return reply.code(204).send()
-    ifLost(hub, reply, found)
-    return reply.header('cache-control', 'no-store').send(toPointer(who.name, found))
+    // Written is not read: the waiter says what became of it.
+    whenOver(hub, reply, found, async () => {})
+    return reply.header('cache-control', 'no-store').send(toPointer(acting.name, found))
   })
+
+  app.post('/hooks/told', { config }, async (request, reply) => {
+    const { acting, of } = await waiterOf(hub, request)
+    await noteAccepted(hub, acting, { ...of, turnConfirms: turnConfirms(of.client) })
+    return reply.code(204).send()
+  })
+
+  app.post('/hooks/returned', { config }, async (request, reply) => {
+    const { acting, of } = await waiterOf(hub, request)
+    await returnAnnounced(hub, acting, of)
+    return reply.code(204).send()
+  })
+}
+
+/** The waiter of a request; one that names no session is that of its client. */
+async function waiterOf(hub: Hub, { caller, query, body: sent }: FastifyRequest) {
+  const read = waited.safeParse(query)
+  const body = payload.safeParse(sent ?? {})
+  if (!read.success || !body.success)
+    throw new HubError('INVALID_ARGUMENT', 'The query or the payload cannot be read: a wrong number of seconds, say.', {
+      hint: usage,
+    })
+  const { client, seconds, since } = read.data
+  const of = { client, session: read.data.session ?? (body.data.session_id || client) }
+  const who = await needHookAgent(hub, caller, { ...saidBy(read.data, body.data), ...of })
+  return { acting: { caller, ...who, registered: true }, of, body: body.data, seconds, since }
 }
 
 const usage = 'POST /hooks/wait?agent=NAME&session=ID&client=claude&seconds=25'
@@ -160,18 +180,16 @@ async function answer(hub: Hub, request: FastifyRequest, query: Query, hook: Hoo
   if (moment === 'end') return nothing
   if (moment === 'turn' && payload.prompt.includes(mark)) await confirmAnnounced(hub, acting, of.session)
   else if (moment === 'turn' && payload.prompt !== '') await notePrompt(hub, acting)
+  const greetings = moment === 'start' ? [await greeting(hub, caller, who)] : []
+  // Last, because nothing may fail with it in hand.
   const pointer = await announce(hub, acting, {
     via: client,
     session: of.session,
-    confirms: true,
     reminds: moment === 'turn',
     unlessWaiting: moment === 'stop',
     wakes: moment === 'stop',
   })
-  const texts = [
-    ...(moment === 'start' ? [await greeting(hub, caller, who)] : []),
-    ...(pointer === undefined ? [] : [toPointer(who.name, pointer).text]),
-  ]
+  const texts = [...greetings, ...(pointer === undefined ? [] : [toPointer(who.name, pointer).text])]
   return { body: texts.length === 0 ? {} : answerOf(event, moment, texts.join('\n')), pointer }
 }
 
@@ -186,16 +204,18 @@ async function inTime(hub: Hub, reply: FastifyReply, work: Promise<Answer>): Pro
       .catch((error: unknown) => hub.log.debug({ err: error }, 'a hook that came too late has failed'))
     return {}
   }
-  if (first.pointer !== undefined) ifLost(hub, reply, first.pointer)
+  const { pointer } = first
+  // The client adds it to what its model reads.
+  if (pointer !== undefined) whenOver(hub, reply, pointer, () => pointer.confirm())
   return first.body
 }
 
 /** The client may be gone before there is an answer: then nothing closes any more. */
-function ifLost(hub: Hub, { raw }: FastifyReply, pointer: Pointer): void {
-  const putBack = () => {
-    if (raw.writableFinished) return
-    pointer.putBack().catch((error: unknown) => hub.log.warn({ err: error }, 'lost mail is announced again later'))
+function whenOver(hub: Hub, { raw }: FastifyReply, pointer: Pointer, written: () => Promise<void>): void {
+  const over = () => {
+    const work = raw.writableFinished ? written() : pointer.putBack()
+    work.catch((error: unknown) => hub.log.warn({ err: error }, 'mail is announced again later'))
   }
-  if (raw.closed || raw.destroyed) putBack()
-  else raw.once('close', putBack)
+  if (raw.closed || raw.destroyed) over()
+  else raw.once('close', over)
 }

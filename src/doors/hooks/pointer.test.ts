@@ -31,7 +31,7 @@ verifies('waking.pointer.attacks', 'of any characters', () => {
         importance: 'normal' as const,
         createdAt: 0,
       }))
-      const pointer = toPointer(name, { unread: 9, messages, putBack: async () => {} })
+      const pointer = toPointer(name, { unread: 9, messages, confirm: async () => {}, putBack: async () => {} })
       expect(JSON.parse(JSON.stringify(pointer))).toEqual(pointer)
       // One line of plain words: nothing that a shell, a terminal, a fence or a quotation would take for its own.
       expect(pointer.text).toMatch(

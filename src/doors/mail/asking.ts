@@ -2,11 +2,11 @@
 import { limits } from '../../base/limits.ts'
 import type { Acting } from '../../core/agents/acting.ts'
 import type { Hub } from '../../core/hub/hub.ts'
-import { noteDelivered } from '../../core/mail/delivered.ts'
 import { listInbox } from '../../core/mail/inbox.ts'
 import type { Sent } from '../../core/messages/send.ts'
 import { sendAndAwait } from '../../core/threads/replies.ts'
 import type { CallContext } from '../mcp/table.ts'
+import { noteTexts } from './delivered.ts'
 import type { MailScope } from './scope.ts'
 import { budgetOf, toReceived } from './shapes.ts'
 
@@ -34,7 +34,8 @@ export async function withReply<Receipt extends Sent>(
   if (replyId === undefined) return { sent, asked: { ...asked, reply: null } }
   const one = { after: replyId - 1, before: replyId + 1, limit: 1 }
   const budget = budgetOf(limits.answerBodyBytes)
-  const [reply] = (await listInbox(hub, who, { ...one, bodies: true, budget })).messages
-  context.whenOut(() => noteDelivered(hub, who, [replyId]))
+  const { messages } = await listInbox(hub, who, { ...one, bodies: true, budget })
+  noteTexts(hub, context, who, messages)
+  const [reply] = messages
   return { sent, asked: { ...asked, reply: reply === undefined ? null : toReceived(reply) } }
 }

@@ -5,6 +5,12 @@ import type { Reader, Tx } from '../../db/port.ts'
 import { sharedName } from '../visibility.ts'
 import { fromUnread } from './boxes.ts'
 
+/** Mail of these threads and senders wakes nobody now. */
+export interface HeldWakes {
+  readonly threadIds: readonly number[]
+  readonly senderIds: readonly number[]
+}
+
 /** The terms on which mail may be announced now. */
 export interface AnnounceTerms {
   readonly agentId: number
@@ -14,18 +20,22 @@ export interface AnnounceTerms {
   /** Confirmed, or announced for the last time, before this time and still unread, it is told once more; 0 where a route does not remind. */
   readonly confirmedBefore: number
   readonly mostTries: number
-  /** Mail of these threads and senders wakes nobody now. */
-  readonly held?: { readonly threadIds: readonly number[]; readonly senderIds: readonly number[] } | undefined
+  readonly held?: HeldWakes | undefined
 }
 
-/** A message on loan, or whose text went out, is known to its agent; one that has expired wakes nobody. */
-const unseen = (db: Reader, { now, held }: AnnounceTerms): Sql =>
-  sql`AND d.delivered_at IS NULL AND (d.held_until IS NULL OR d.held_until <= ${now}) AND (d.expires_at IS NULL OR d.expires_at > ${now}) ${
-    held === undefined
-      ? empty
-      : sql`AND NOT EXISTS (SELECT 1 FROM messages h WHERE h.id = d.message_id
-          AND (h.thread_id IN ${listed(db, held.threadIds)} OR h.sender_id IN ${listed(db, held.senderIds)}))`
-  }`
+/** A message whose text went out is known to its agent; one that has expired wakes nobody. */
+const wanted = (db: Reader, { now, held }: AnnounceTerms): Sql =>
+  sql`AND d.delivered_at IS NULL AND (d.expires_at IS NULL OR d.expires_at > ${now}) ${notHeld(db, held)}`
+
+/** Whoever has it on loan knows of it too. */
+const unseen = (db: Reader, terms: AnnounceTerms): Sql =>
+  sql`${wanted(db, terms)} AND (d.held_until IS NULL OR d.held_until <= ${terms.now})`
+
+export const notHeld = (db: Reader, held: HeldWakes | undefined): Sql =>
+  held === undefined
+    ? empty
+    : sql`AND NOT EXISTS (SELECT 1 FROM messages h WHERE h.id = d.message_id
+        AND (h.thread_id IN ${listed(db, held.threadIds)} OR h.sender_id IN ${listed(db, held.senderIds)}))`
 
 const isFree = ({ unconfirmedBefore, confirmedBefore, mostTries }: AnnounceTerms): Sql => sql`
   (announcements.confirmed_at IS NULL AND announcements.announced_at <= ${unconfirmedBefore} AND announcements.tries < ${mostTries})
@@ -58,18 +68,17 @@ export interface AnnouncedRow {
  */
 export async function claimAnnouncements(
   tx: Tx,
-  terms: AnnounceTerms & { session: string; via: string; confirmed: boolean; limit: number },
+  terms: AnnounceTerms & { session: string; via: string; limit: number },
 ): Promise<number[]> {
-  const { agentId, now, session, via, confirmed, limit } = terms
-  const confirmedAt = confirmed ? now : null
+  const { agentId, now, session, via, limit } = terms
   const rows = await tx.all<{ delivery_id: number }>(sql`
-    INSERT INTO announcements (delivery_id, agent_id, session, via, announced_at, tries, confirmed_at)
-    SELECT free.id, CAST(${agentId} AS BIGINT), CAST(${session} AS TEXT), CAST(${via} AS TEXT), CAST(${now} AS BIGINT), 1, CAST(${confirmedAt} AS BIGINT)
+    INSERT INTO announcements (delivery_id, agent_id, session, via, announced_at, tries)
+    SELECT free.id, CAST(${agentId} AS BIGINT), CAST(${session} AS TEXT), CAST(${via} AS TEXT), CAST(${now} AS BIGINT), 1
     FROM (SELECT unread.id FROM (${fromUnread(tx, sql`d.id`, { recipientId: agentId, where: unseen(tx, terms) })}) AS unread
       LEFT JOIN announcements ON announcements.delivery_id = unread.id
       WHERE announcements.delivery_id IS NULL OR ${isFree(terms)} ORDER BY unread.id LIMIT ${limit}) AS free WHERE TRUE
     ON CONFLICT (delivery_id) DO UPDATE SET session = excluded.session, via = excluded.via, announced_at = excluded.announced_at,
-      tries = announcements.tries + 1, confirmed_at = excluded.confirmed_at,
+      tries = announcements.tries + 1, confirmed_at = NULL,
       reminded = CASE WHEN announcements.confirmed_at IS NULL AND announcements.tries < ${terms.mostTries} THEN announcements.reminded ELSE 1 END
     WHERE ${isFree(terms)}
     RETURNING delivery_id`)
@@ -110,35 +119,68 @@ export function listAnnounced(db: Reader, ids: readonly number[]): Promise<Annou
     WHERE d.id IN ${listed(db, ids)} AND d.read_at IS NULL ORDER BY d.id`)
 }
 
-/** The pointer never reached its client: as if nobody had taken it. */
-export async function deleteAnnouncements(tx: Tx, ids: readonly number[], announcedAt: number): Promise<void> {
-  await tx.change(sql`
-    UPDATE deliveries SET offered_at = NULL, offered_via = NULL WHERE id IN ${listed(tx, ids)} AND offered_at = ${announcedAt}`)
-  await tx.change(
-    sql`DELETE FROM announcements WHERE delivery_id IN ${listed(tx, ids)} AND announced_at = ${announcedAt}`,
-  )
+interface Taken {
+  readonly ids: readonly number[]
+  readonly announcedAt: number
+  readonly mostTries: number
 }
 
-/** A turn of the session has begun with the pointer. Returns how many announcements that confirms. */
+/** The pointer never reached its client: its messages are free, and this time does not count. Those of an earlier time keep their row. */
+export async function updateReturned(tx: Tx, { ids, announcedAt, mostTries }: Taken): Promise<number> {
+  const taken = sql`delivery_id IN ${listed(tx, ids)} AND announced_at = ${announcedAt} AND confirmed_at IS NULL`
+  await tx.change(sql`
+    UPDATE deliveries SET offered_at = NULL, offered_via = NULL
+    WHERE offered_at = ${announcedAt} AND id IN (SELECT delivery_id FROM announcements WHERE ${taken} AND tries = 1)`)
+  const gone = await tx.change(sql`DELETE FROM announcements WHERE ${taken} AND tries = 1`)
+  const again = await tx.change(sql`
+    UPDATE announcements SET announced_at = 0, tries = CASE WHEN tries > ${mostTries} THEN ${mostTries} ELSE tries END - 1
+    WHERE ${taken}`)
+  return gone + again
+}
+
+interface OfSession {
+  readonly agentId: number
+  readonly session: string
+}
+
+/** Announcements that a session has taken and nobody has confirmed. */
+export const listUnconfirmed = (
+  db: Reader,
+  { agentId, session, via }: OfSession & { via: string },
+): Promise<{ delivery_id: number; announced_at: number }[]> =>
+  db.all(sql`
+    SELECT delivery_id, announced_at FROM announcements
+    WHERE agent_id = ${agentId} AND session = ${session} AND via = ${via} AND confirmed_at IS NULL AND announced_at > 0`)
+
+/** The session knows of all that it was told; with `ids`, of these. Returns the route of each announcement that this confirms. */
 export async function updateConfirmed(
   tx: Tx,
-  { agentId, session, now }: { agentId: number; session: string; now: number },
+  { agentId, session, now, ids }: OfSession & { now: number; ids?: readonly number[] },
 ): Promise<string[]> {
   const rows = await tx.all<{ via: string }>(sql`
     UPDATE announcements SET confirmed_at = ${now}
-    WHERE agent_id = ${agentId} AND session = ${session} AND confirmed_at IS NULL RETURNING via`)
+    WHERE agent_id = ${agentId} AND session = ${session} AND confirmed_at IS NULL
+      ${ids === undefined ? empty : sql`AND delivery_id IN ${listed(tx, ids)}`} RETURNING via`)
   return rows.map(({ via }) => via)
 }
 
-/** When the next unconfirmed announcement of an agent was made that may be made again. */
-export async function findUnconfirmed(
+/** When the next message is free without anybody's doing: its announcement was not confirmed, or its loan is over. */
+export async function findNextFree(
   db: Reader,
-  { agentId, mostTries }: { agentId: number; mostTries: number },
+  { terms, confirmMs }: { terms: AnnounceTerms; confirmMs: number },
 ): Promise<number | undefined> {
+  const { agentId, now, mostTries } = terms
   const [row] = await db.all<{ at: number | null }>(sql`
-    SELECT MIN(n.announced_at) AS at FROM announcements n JOIN deliveries d ON d.id = n.delivery_id
-    WHERE n.agent_id = ${agentId} AND n.confirmed_at IS NULL AND n.tries < ${mostTries} AND d.read_at IS NULL AND d.delivered_at IS NULL`)
-  return row?.at ?? undefined
+    SELECT MIN(CASE WHEN d.held_until > n.announced_at + ${confirmMs} THEN d.held_until ELSE n.announced_at + ${confirmMs} END) AS at
+    FROM announcements n JOIN deliveries d ON d.id = n.delivery_id
+    WHERE n.agent_id = ${agentId} AND n.confirmed_at IS NULL AND n.tries < ${mostTries} AND d.read_at IS NULL ${wanted(db, terms)}`)
+  const [lent] = await db.all<{ at: number | null }>(sql`
+    SELECT MIN(held_until) AS at FROM (${fromUnread(db, sql`d.held_until`, {
+      recipientId: agentId,
+      where: sql`AND d.held_until > ${now} ${wanted(db, terms)} AND NOT EXISTS (SELECT 1 FROM announcements n WHERE n.delivery_id = d.id)`,
+    })}) AS lent`)
+  const times = [row?.at, lent?.at].filter((at) => at !== null && at !== undefined)
+  return times.length === 0 ? undefined : Math.min(...times)
 }
 
 /** Announcements of mail that was read or is gone. */

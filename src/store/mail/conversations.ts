@@ -107,13 +107,14 @@ interface OwnMessageRow {
   id: number
   uid: string
   thread_id: number
+  sender_id: number
   seq: number
 }
 
 /** A message that the agent sent or was sent. */
 export async function findOwnMessage(db: Reader, agentId: number, uid: string): Promise<OwnMessageRow | undefined> {
   const [row] = await db.all<OwnMessageRow>(sql`
-    SELECT m.id, m.uid, m.thread_id, m.seq FROM messages m WHERE m.uid = ${uid} AND m.mail = 1 AND ${partOf(agentId)}`)
+    SELECT m.id, m.uid, m.thread_id, m.sender_id, m.seq FROM messages m WHERE m.uid = ${uid} AND m.mail = 1 AND ${partOf(agentId)}`)
   return row
 }
 

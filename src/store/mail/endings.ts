@@ -108,12 +108,13 @@ export const listDead = (
     WHERE d.ended = 'dead' ${messageId === undefined ? empty : sql`AND d.message_id = ${messageId}`}
     ORDER BY d.message_id DESC, d.id LIMIT ${limit}`)
 
-/** A dead letter is in its mailbox again, as if nobody had been lent it, and without a time to live. */
+/** A dead letter is in its mailbox again, as if nobody had been lent it or told of it, and without a time to live. */
 export async function updateRetried(tx: Tx, id: number): Promise<boolean> {
   const changed = await tx.change(sql`
     UPDATE deliveries SET ended = NULL, read_at = NULL, hold = NULL, held_until = NULL, attempts = NULL, expires_at = NULL,
-      delivered_at = NULL
+      offered_at = NULL, offered_via = NULL, delivered_at = NULL
     WHERE id = ${id} AND ended = 'dead'`)
+  if (changed > 0) await tx.change(sql`DELETE FROM announcements WHERE delivery_id = ${id}`)
   return changed > 0
 }
 

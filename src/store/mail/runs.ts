@@ -3,6 +3,7 @@ import sql, { type Sql } from 'sql-template-tag'
 import { listed } from '../../db/dialect.ts'
 import type { Reader, Tx } from '../../db/port.ts'
 import { findMailTo, type MailRow } from '../messages/deliveries.ts'
+import { type HeldWakes, notHeld } from './announcements.ts'
 import { fromInbox, fromUnread } from './boxes.ts'
 
 const isFree = (now: number): Sql =>
@@ -14,12 +15,14 @@ interface Borrowing {
   readonly hold: string
   readonly heldUntil: number
   readonly limit: number
+  readonly held: HeldWakes | undefined
 }
 
 /** Lends the free mail of the thread of the oldest message; returns the ids of the deliveries. */
 export async function borrowThread(tx: Tx, borrowing: Borrowing): Promise<number[]> {
-  const { recipientId, now, hold, heldUntil, limit } = borrowing
-  const free = fromUnread(tx, sql`d.id, d.message_id`, { recipientId, where: sql`AND ${isFree(now)}` })
+  const { recipientId, now, hold, heldUntil, limit, held } = borrowing
+  const where = sql`AND ${isFree(now)} ${notHeld(tx, held)}`
+  const free = fromUnread(tx, sql`d.id, d.message_id`, { recipientId, where })
   const [oldest] = await tx.all<{ thread_id: number }>(sql`
     SELECT m.thread_id FROM (${free} ORDER BY id LIMIT 1) AS oldest JOIN messages m ON m.id = oldest.message_id`)
   if (oldest === undefined) return []
@@ -57,7 +60,7 @@ export const updateLoanEnd = (
   { ids, hold, heldUntil }: { ids: readonly number[]; hold: string; heldUntil: number },
 ): Promise<number> => tx.change(sql`UPDATE deliveries SET held_until = ${heldUntil} ${ofRun(tx, ids, hold)}`)
 
-/** Ends the loan: the mail is read, or back in the mailbox. `undo`: as if it had never been lent. Returns the messages. */
+/** Ends the loan: the mail that was handed out is read, or all is back in the mailbox. `undo`: as if it had never been lent. Returns the messages. */
 export async function updateRunEnded(
   tx: Tx,
   { ids, hold, readAt, undo = false }: { ids: readonly number[]; hold: string; readAt?: number; undo?: boolean },
@@ -67,7 +70,8 @@ export async function updateRunEnded(
       ? sql`
         UPDATE deliveries SET hold = NULL, held_until = NULL, delivered_at = NULL, attempts = attempts - ${undo ? 1 : 0}
         ${ofRun(tx, ids, hold)} RETURNING message_id`
-      : sql`UPDATE deliveries SET read_at = ${readAt}, held_until = NULL ${ofRun(tx, ids, hold)} RETURNING message_id`,
+      : sql`
+        UPDATE deliveries SET read_at = ${readAt}, held_until = NULL ${ofRun(tx, ids, hold)} AND delivered_at IS NOT NULL RETURNING message_id`,
   )
   return rows.map(({ message_id }) => message_id).sort((a, b) => a - b)
 }

@@ -101,11 +101,22 @@ export async function resumePair(tx: Tx, low: number, high: number): Promise<boo
   return changed > 0
 }
 
-/** Every paused pair that one of these agents is in. Returns how many. */
-export const resumePairsOf = (tx: Tx, agentIds: readonly number[]): Promise<number> =>
-  tx.change(sql`
-    UPDATE loop_pairs SET paused_at = NULL, woken = 0
-    WHERE paused_at IS NOT NULL AND (low_id IN ${listed(tx, agentIds)} OR high_id IN ${listed(tx, agentIds)})`)
+/** Every pair that one of these agents is in begins to count anew. Returns the agents of those that were paused. */
+export async function resumePairsOf(tx: Tx, agentIds: readonly number[]): Promise<number[]> {
+  const own = sql`(low_id IN ${listed(tx, agentIds)} OR high_id IN ${listed(tx, agentIds)})`
+  const rows = await tx.all<{ low_id: number; high_id: number }>(sql`
+    UPDATE loop_pairs SET paused_at = NULL, woken = 0 WHERE paused_at IS NOT NULL AND ${own} RETURNING low_id, high_id`)
+  await tx.change(sql`UPDATE loop_pairs SET woken = 0 WHERE woken > 0 AND ${own}`)
+  return rows.flatMap(({ low_id, high_id }) => [low_id, high_id])
+}
+
+/** The agents with unread mail of a thread. */
+export const listUnreadOf = async (db: Reader, threadId: number): Promise<number[]> =>
+  (
+    await db.all<{ recipient_id: number }>(sql`
+      SELECT DISTINCT d.recipient_id FROM deliveries d JOIN messages m ON m.id = d.message_id
+      WHERE m.thread_id = ${threadId} AND d.read_at IS NULL ORDER BY d.recipient_id`)
+  ).map(({ recipient_id }) => recipient_id)
 
 /** A message that is read from the start: nobody is told of it, and it is in no count of unread mail. */
 export async function insertReadDeliveries(

@@ -51,7 +51,7 @@ eachEngine('Dead letters', (open) => {
       await acknowledge(hub, bob, { clientId: next?.mail.clientId ?? '', loan: next?.mail.loan ?? '' })
       expect(await take(hub, bob, now)).toBeUndefined()
       expect((await inboxOf(hub, bob)).map(({ id }) => id)).not.toContain(messageId)
-      expect(await announce(hub, ann, { via: 'claude', session: 's', confirms: true })).toBeUndefined()
+      expect(await announce(hub, ann, { via: 'claude', session: 's' })).toBeUndefined()
       const told = await take(hub, ann, now)
       expect(told?.mail).toMatchObject({ from: 'Parley', subject: 'Not handled: Plan' })
       expect(told?.mail.body).toContain(`Your message ${messageId}`)
@@ -70,6 +70,19 @@ eachEngine('Dead letters', (open) => {
     await write('lost')
     for (let n = 0; n < 5; n++) await (await take(hub, bob, lease))?.putBack()
     expect([await lapse(), await lapse(), await lapse()]).toEqual(['lost', 'lost', undefined])
+  })
+
+  verifies('dead.letters.steered', 'what is handed out again is announced again', async () => {
+    const { hub, write, lapse, run } = await start()
+    const { messageId } = await write('poison')
+    const route = { via: 'claude', session: 's' }
+    await (await announce(hub, bob, route))?.confirm()
+    await lapse()
+    await lapse()
+    await take(hub, bob, now)
+    expect(await announce(hub, bob, route)).toBeUndefined()
+    await run('retry', String(messageId))
+    expect((await announce(hub, bob, route))?.messages).toMatchObject([{ id: messageId }])
   })
 
   verifies('dead.letters.steered', 'people list and show them, hand one out again, and drop another', async () => {

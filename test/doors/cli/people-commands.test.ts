@@ -133,7 +133,7 @@ eachEngine('People', (openDatabase, dialect) => {
           expect(await traced()).toMatchObject({ name: 'Bob', kind: 'to', state: 'queued', offered_ts: null })
           expect((await traced()).reach.text).toMatch(/seen|never/)
           const bob = registered('Bob', back)
-          await announce(hub, bob, { via: 'claude', session: 's', confirms: true })
+          await announce(hub, bob, { via: 'claude', session: 's' })
           expect(await traced()).toMatchObject({ state: 'offered', offered_via: 'claude', read_ts: null })
           noteDelivered(hub, bob, [id])
           await expect.poll(() => clock.pending).toBeGreaterThan(0)

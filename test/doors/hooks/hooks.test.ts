@@ -162,6 +162,56 @@ eachPost('Hooks', (parley) => {
     expect([answer.status, await answer.json()]).toMatchObject([200, { messages: [{ from: 'ann' }] }])
   })
 
+  verifies('waking.hooks.told', 'of two clients, neither of which names its session', async () => {
+    const name = newName()
+    await send(name)
+    const one = (path: string, client: string, more = 'seconds=0.01') =>
+      post(`/hooks/${path}?agent=${name}&client=${client}&${more}`)
+    expect((await one('wait', 'wait')).status).toBe(200)
+    expect((await one('wait', 'openclaw')).status).toBe(204)
+    // Of what the other one has taken it gives nothing back.
+    expect((await one('returned', 'openclaw')).status).toBe(204)
+    expect((await one('wait', 'openclaw')).status).toBe(204)
+    expect((await one('returned', 'wait')).status).toBe(204)
+    expect((await one('wait', 'openclaw')).status).toBe(200)
+    expect((await one('told', 'openclaw')).status).toBe(204)
+    expect((await one('returned', 'openclaw')).status).toBe(204)
+    const both = [one('wait', 'wait', 'seconds=20'), one('wait', 'openclaw', 'seconds=0.1')]
+    expect((await both[1])?.status).toBe(204)
+    await send(name)
+    expect((await both[0])?.status).toBe(200)
+  })
+
+  verifies('waking.delivery.marked', 'by a macro and by resources too', async () => {
+    const [project, agent_name] = [`/tmp/${newName()}`, 'BlueLake']
+    const ask = async (method: string, params: object, path = '/mcp') =>
+      (await post(path, { jsonrpc: '2.0', id: 1, method, params })).json()
+    const call = (tool: string, args: object) => ask('tools/call', { name: tool, arguments: args })
+    const begin = (name: string) =>
+      call('macro_start_session', { human_key: project, agent_name: name, program: 'x', model: 'y' })
+    for (const name of ['GreenCastle', agent_name]) await begin(name)
+    const write = (n: number) =>
+      call('send_message', {
+        ...{ project_key: project, sender_name: 'GreenCastle', to: [agent_name], thread_id: `T-${n}` },
+        ...{ subject: 'x', body_md: 'x' },
+      })
+    const query = `project=${encodeURIComponent(project)}`
+    const read = (uri: string) => ask('resources/read', { uri }, `/mcp?agent=${agent_name}&${query}`)
+    const joining = { program: 'x', model: 'y', llm_mode: false, include_inbox_bodies: true }
+    const ways = [
+      () => call('macro_prepare_thread', { project_key: project, agent_name, thread_id: 'T-0', ...joining }),
+      () => read(`resource://inbox/${agent_name}?${query}&include_bodies=true`),
+      () => read(`resource://thread/T-2?${query}&include_bodies=true`),
+    ]
+    for (const [n, way] of ways.entries()) {
+      await write(n)
+      expect(JSON.stringify(await way())).toContain('GreenCastle')
+      expect((await wait(agent_name, `seconds=0.01&${query}`)).status).toBe(204)
+    }
+    await write(3)
+    expect((await wait(agent_name, `seconds=5&${query}`)).status).toBe(200)
+  })
+
   verifies('waking.hooks.lost', 'and the next one is told', async () => {
     const name = newName()
     await short(name, 'check_mail', {})

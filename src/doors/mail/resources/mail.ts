@@ -23,6 +23,7 @@ import { parseAddress } from '../../words/addresses.ts'
 import { toContent } from '../../words/attachments.ts'
 import { threadKey } from '../../words/fields.ts'
 import { limitParameter } from '../../words/parameters.ts'
+import { noteTexts, noteTextsToSelf } from '../delivered.ts'
 import {
   acting,
   agentParameter,
@@ -95,6 +96,7 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
       const part: InboxPart = params.urgent_only ? 'urgent' : 'all'
       const asked = { part, after: params.after, ...wish(params) }
       const found = await listInbox(hub, as, asked)
+      noteTexts(hub, context, as, found.messages)
       const omitted = omittedNote(
         found.messages,
         'Read one with after one below its id, limit=1 and include_bodies=true.',
@@ -157,7 +159,11 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
     description: 'One message of a project, with its body.',
     own: { project: 'project' },
     params: z.object({ id: idParameter, project: projectParameter }),
-    read: async ({ id, project }, { caller }) => toMessage(await needMessage(hub, caller, project, id)),
+    async read({ id, project }, context) {
+      const message = await needMessage(hub, context.caller, project, id)
+      await noteTextsToSelf(hub, context, project, [message])
+      return toMessage(message)
+    },
   })
 
   const attachment = defineResource({
@@ -187,8 +193,10 @@ export function mailResources(hub: Hub): Resource<MailScope>[] {
       limit: limitParameter(100, 200),
       after: idParameter.optional(),
     }),
-    async read({ thread_id, project, include_bodies, limit, after }, { caller }) {
-      const page = await readThread(hub, caller, project, { key: thread_id, after, bodies: include_bodies, limit })
+    async read({ thread_id, project, include_bodies, limit, after }, context) {
+      const wish = { key: thread_id, after, bodies: include_bodies, limit }
+      const page = await readThread(hub, context.caller, project, wish)
+      await noteTextsToSelf(hub, context, project, page.messages)
       const messages = page.messages.map(toMessage)
       return {
         project: page.project.slug,

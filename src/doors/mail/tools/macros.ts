@@ -15,6 +15,7 @@ import { reachIn } from '../calls.ts'
 import { aliases } from '../clusters.ts'
 import { steps } from '../connection.ts'
 import { linkShape, toLink } from '../contact-shapes.ts'
+import { noteTexts } from '../delivered.ts'
 import { acting, humanKey, name, otherAgent, projectKey } from '../fields.ts'
 import { toReserved } from '../lease-shapes.ts'
 import {
@@ -166,6 +167,7 @@ export function macroTools(hub: Hub) {
           budget: budgetOf(input.max_chars, JSON.stringify(toThread(thread)).length + headLength),
         }),
       })
+      noteTexts(hub, context, acting(context, project, prepared.registered.profile.name), prepared.inbox.messages)
       return {
         project: toProject(prepared.project),
         agent: toRegistered(prepared.registered, context),

@@ -2,7 +2,6 @@
 import { z } from 'zod'
 import { limits } from '../../../base/limits.ts'
 import type { Hub } from '../../../core/hub/hub.ts'
-import { noteDelivered } from '../../../core/mail/delivered.ts'
 import { type InboxPart, listInbox } from '../../../core/mail/inbox.ts'
 import { acknowledgeMessage, markRead } from '../../../core/mail/receipts.ts'
 import { reply } from '../../../core/messages/reply.ts'
@@ -13,6 +12,7 @@ import { clientId, id, threadKey, title, toMs, ttlSeconds, waitSeconds } from '.
 import { iso } from '../../words/times.ts'
 import { idOf, withReply } from '../asking.ts'
 import { reachIn } from '../calls.ts'
+import { noteTexts } from '../delivered.ts'
 import {
   acting,
   attachmentPaths,
@@ -192,9 +192,7 @@ export function messageTools(hub: Hub): Tool<MailScope>[] {
         limit: asked.limit,
         run: context.scope.run,
       })
-      const texts = asked.include_bodies ? page.messages.filter(({ bodyOmitted }) => !bodyOmitted) : []
-      const ids = texts.map(({ id }) => id)
-      context.whenOut(() => noteDelivered(hub, who, ids))
+      noteTexts(hub, context, who, page.messages)
       return { result: page.messages.map(toReceived), has_more: page.more, ...goesOn(page, asked) }
     },
   })
