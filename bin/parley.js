@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /** Starts Parley on a Node that can run it. Plain JavaScript, because it begins on one that perhaps cannot. */
 import module from 'node:module'
-import { restartWithFewArenas } from './arenas.js'
 import { load } from './built.js'
+import { restartWithMallocSettings } from './malloc.js'
 import { compileCache } from './places.js'
 import { onNode24, runsWaker } from './runtime.js'
 
@@ -14,7 +14,7 @@ const isWaker = runsWaker && ['wait', 'hook', 'attach'].includes(command) && !as
 void (isWaker ? startWaker() : onNode24(start))
 
 function start() {
-  if (process.argv[2] === 'serve') restartWithFewArenas()
+  if (process.argv[2] === 'serve') restartWithMallocSettings()
   // Compiled code is kept for the next start. Where no folder can be written, Node goes on without. Threads and processes
   // that Parley starts find it by the variable: without it each loads a compiler, which takes 20 MB and 100 ms.
   const folder = process.env.NODE_COMPILE_CACHE ?? compileCache()

@@ -1,7 +1,7 @@
 /** Sees to it that a program runs on Node 24 or newer: in this process if it is new enough, else on a Node fetched for it. */
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { fewArenas } from './arenas.js'
+import { mallocSettings } from './malloc.js'
 
 /** The checkout, or the installed package. */
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -40,7 +40,7 @@ export async function onNode24(start) {
     const sockets = Array.from({ length: passed }, (_, at) => 3 + at)
     const options = {
       stdio: ['inherit', 'inherit', 'inherit', ...sockets, 'ipc'],
-      env: { ...fewArenas, ...process.env, [launched]: '1' },
+      env: { ...mallocSettings, ...process.env, [launched]: '1' },
     }
     endAs(await run(await ensureRuntime(), process.argv.slice(1), options))
   } catch (error) {

@@ -57,24 +57,31 @@ describe('On Node 24 or newer', () => {
 })
 
 describe.runIf(process.platform === 'linux')('A server', () => {
-  const says = `console.log(process.pid, process.env.MALLOC_ARENA_MAX, process.argv.slice(2).join())
+  const says = `console.log(process.pid, process.env.MALLOC_ARENA_MAX, process.env.MALLOC_MMAP_THRESHOLD_, process.argv.slice(2).join())
     process.stdin.pipe(process.stdout)`
 
-  verifies('serve.memory.arenas', 'has two arenas of malloc, in the process that was started', async () => {
-    const { start, folder } = await installation()
-    await writeFile(join(folder, 'dist', 'main.js'), says)
-    for (const node of [{}, old])
-      for (const [script, args, command] of [
-        ['bin/parley.js', ['serve', '--port', '0'], 'serve,--port,0'],
-        ['bin/start.js', ['--port', '0'], 'serve,--port,0'],
-      ] as const) {
-        const child = start(args, { ...node, script })
-        child.stdin.end('still mine')
-        const { code, stdout } = await ended(child)
-        expect([code, stdout]).toEqual([0, expect.stringMatching(new RegExp(`^\\d+ 2 ${command}\nstill mine$`))])
-        if (node !== old) expect(stdout).toMatch(new RegExp(`^${child.pid} `))
-      }
-  })
+  verifies(
+    'serve.memory.arenas',
+    'has two arenas of malloc and gives large pieces back, in the process that was started',
+    async () => {
+      const { start, folder } = await installation()
+      await writeFile(join(folder, 'dist', 'main.js'), says)
+      for (const node of [{}, old])
+        for (const [script, args, command] of [
+          ['bin/parley.js', ['serve', '--port', '0'], 'serve,--port,0'],
+          ['bin/start.js', ['--port', '0'], 'serve,--port,0'],
+        ] as const) {
+          const child = start(args, { ...node, script })
+          child.stdin.end('still mine')
+          const { code, stdout } = await ended(child)
+          expect([code, stdout]).toEqual([
+            0,
+            expect.stringMatching(new RegExp(`^\\d+ 2 131072 ${command}\nstill mine$`)),
+          ])
+          if (node !== old) expect(stdout).toMatch(new RegExp(`^${child.pid} `))
+        }
+    },
+  )
 
   verifies(
     'serve.memory.arenas',
@@ -88,8 +95,8 @@ describe.runIf(process.platform === 'linux')('A server', () => {
         child.stdin.end()
         return (await ended(child)).stdout
       }
-      expect(await run(['serve'], chosen)).toMatch(/^\d+ 7 serve\n$/)
-      expect(await run(['bus'])).toMatch(/^\d+ undefined bus\n$/)
+      expect(await run(['serve'], chosen)).toMatch(/^\d+ 7 undefined serve\n$/)
+      expect(await run(['bus'])).toMatch(/^\d+ undefined undefined bus\n$/)
     },
   )
 })

@@ -1,6 +1,5 @@
 /** The work that a server does beside its calls: presence, the search index, counts, housekeeping. */
 import { keepChores } from '../core/hub/chores.ts'
-import { keepFigures } from '../core/hub/figures.ts'
 import type { Hub } from '../core/hub/hub.ts'
 import { keepExpiring } from '../core/mail/expiry.ts'
 import { keepOffering } from '../core/mail/shared.ts'
@@ -23,7 +22,6 @@ export function startBackground(hub: Hub, config: Config) {
   return [
     keepPresence(hub, { listens: true }),
     keepSessions(hub),
-    keepFigures(hub, { byProject: config.METRICS_BY_PROJECT }),
     keepGuard(hub),
     keepSearchable(hub),
     keepExpiring(hub),

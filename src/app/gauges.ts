@@ -1,15 +1,17 @@
 /** The gauges of a server, brought up to date for each scrape; and the port where only they are served. */
 import type { Metrics } from '../base/metrics.ts'
 import { countUnread } from '../core/agents/agents.ts'
+import { createFigures, type FigureWishes } from '../core/hub/figures.ts'
 import { countWaiters, databaseFigures, type Hub, reader } from '../core/hub/hub.ts'
 import { serveMetrics } from '../doors/http/metrics-port.ts'
 import type { Engine } from '../doors/mcp/protocol/engine.ts'
 import type { Config } from '../settings/all.ts'
 import { version } from './version.ts'
 
-/** Brings the gauges up to date that cost no query, and the one that is a sum over the agents. */
-export function refreshing(hub: Hub, { streams, sessions }: Engine): () => Promise<void> {
+/** Brings all gauges up to date. */
+export function refreshing(hub: Hub, { streams, sessions }: Engine, wishes: FigureWishes): () => Promise<void> {
   const { metrics } = hub
+  const figures = createFigures(hub, wishes)
   metrics.buildInfo.labels(version, reader(hub).dialect).set(1)
   return async () => {
     metrics.waiting.set(countWaiters(hub))
@@ -34,6 +36,7 @@ export function refreshing(hub: Hub, { streams, sessions }: Engine): () => Promi
       metrics.diskFree.set(freeBytes)
     }
     metrics.unread.set(await countUnread(hub))
+    await figures()
   }
 }
 

@@ -12,7 +12,7 @@ const chores = (env: Record<string, string>) =>
 verifies('mail.chore.off', 'a server has none but the pruning of the feed unless it is told to', () => {
   expect(chores({})).toEqual([pruning])
   // To escalate, one must look first.
-  expect(chores({ ACK_ESCALATION_ENABLED: 'true', QUOTA_ENABLED: 'true' })).toEqual([pruning])
+  expect(chores({ ACK_ESCALATION_ENABLED: 'true' })).toEqual([pruning])
 })
 
 test('a feed that is kept for less than an hour is pruned as often', () => {
@@ -21,6 +21,7 @@ test('a feed that is kept for less than an hour is pruned as often', () => {
 
 test('each setting turns on its own', () => {
   expect(chores({ ACK_TTL_ENABLED: 'true' })).toEqual([pruning, ['ack-overdue', 60_000]])
+  expect(chores({ QUOTA_ENABLED: 'true' })).toEqual([pruning, ['quotas', 300_000]])
   expect(
     chores({
       ACK_TTL_ENABLED: 'true',

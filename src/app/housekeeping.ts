@@ -3,6 +3,7 @@
 import { systemClock } from '../base/clock.ts'
 import { pruningChore } from '../core/feed/pruning.ts'
 import type { Chore } from '../core/hub/chores.ts'
+import { quotaChore } from '../core/hub/quotas.ts'
 import { leaseCleanupChore } from '../core/leases/cleanup.ts'
 import { reserveInbox } from '../core/mail/escalation.ts'
 import { overdueChore } from '../core/mail/overdue.ts'
@@ -14,6 +15,7 @@ import { keepIn, retentionFolder, rulesOf } from './retention.ts'
 
 export const choresOf = (config: Config): readonly Chore[] => [
   pruningChore({ keptMs: config.CHANGES_RETENTION_SECONDS * 1000 }),
+  ...(config.QUOTA_ENABLED ? [quotaChore] : []),
   ...(config.ACK_TTL_ENABLED ? [overdue(config)] : []),
   ...(config.FILE_RESERVATIONS_CLEANUP_ENABLED
     ? [leaseCleanupChore(config.FILE_RESERVATIONS_CLEANUP_INTERVAL_SECONDS * 1000)]

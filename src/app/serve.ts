@@ -137,7 +137,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
     const wrongKeys = createWrongKeys(config.HTTP_WRONG_KEYS_PER_MINUTE, clock, (guessing, wrong) =>
       guess(hub, itself, guessing, async () => ({ wrong })),
     )
-    const refresh = refreshing(hub, engine)
+    const refresh = refreshing(hub, engine, { byProject: config.METRICS_BY_PROJECT })
     worker?.join(hub, refresh)
     let archiving: Archiving | undefined
     let draining = false

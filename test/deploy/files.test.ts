@@ -16,6 +16,7 @@ const textOf = (file: string): string => readFileSync(join(folder, file), 'utf8'
 /** Variables of others: the database's image, the compose file, the C library, the script that installs. */
 const others = new Set([
   'MALLOC_ARENA_MAX',
+  'MALLOC_MMAP_THRESHOLD_',
   'POSTGRES_USER',
   'POSTGRES_PASSWORD',
   'POSTGRES_DB',

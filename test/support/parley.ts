@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { pino } from 'pino'
 import { afterAll, beforeAll, inject, onTestFinished } from 'vitest'
-import { fewArenas } from '../../bin/arenas.js'
+import { mallocSettings } from '../../bin/malloc.js'
 import { startServer } from '../../src/app/serve.ts'
 import { loadConfig } from '../../src/settings/read.ts'
 
@@ -66,7 +66,7 @@ export const bareEnv = (storage: string, env: Record<string, string> = {}): Reco
   PATH: process.env.PATH ?? '',
   HOME: storage,
   STORAGE_ROOT: storage,
-  ...fewArenas,
+  ...mallocSettings,
   ARCHIVE_ENABLED: 'false',
   ...env,
 })

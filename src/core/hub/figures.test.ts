@@ -10,7 +10,7 @@ import { agentCaller, operator } from '../access/callers.ts'
 import { findQuotas } from '../mail/quotas.ts'
 import { send } from '../messages/send.ts'
 import { announce, confirmAnnounced } from '../presence/announce.ts'
-import { countFigures } from './figures.ts'
+import { countFigures, createFigures } from './figures.ts'
 import { inside } from './hub.ts'
 
 eachEngine('The figures of the metrics', (open) => {
@@ -97,6 +97,31 @@ eachEngine('The figures of the metrics', (open) => {
     expect(await metric('parley_project_unread{project="commons"}')).toBeUndefined()
     await countFigures(hub, { byProject: true })
     expect(await metric('parley_project_unread{project="commons"}')).toBe(1)
+    await hub.close()
+  })
+
+  verifies('serve.metrics.behind', 'counts are kept for five seconds, and tried again after a failure', async () => {
+    const { clock, hub, lines, mail, metric } = await start()
+    await mail('bob')
+    const { db } = hub[inside]
+    const figures = createFigures(hub, { byProject: false })
+    const full = async (limit: number) => {
+      await db.tx((tx) => tx.all(sql`UPDATE agents SET unread = ${limit} WHERE name = 'bob'`))
+      await figures()
+      return metric('parley_mailboxes_full')
+    }
+    expect(await full(hub.limits.mailboxDepth)).toBe(1)
+    expect(await full(0)).toBe(1)
+    clock.advance(5000)
+    expect(await full(0)).toBe(0)
+    clock.advance(5000)
+    await db.tx((tx) => tx.all(sql`ALTER TABLE leases RENAME TO mislaid`))
+    expect(await full(hub.limits.mailboxDepth)).toBe(0)
+    expect(lines.filter(({ level }) => level === 40)).toMatchObject([
+      { msg: /the figures of the metrics could not be/ },
+    ])
+    await db.tx((tx) => tx.all(sql`ALTER TABLE mislaid RENAME TO leases`))
+    expect(await full(hub.limits.mailboxDepth)).toBe(1)
     await hub.close()
   })
 

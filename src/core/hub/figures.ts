@@ -1,10 +1,10 @@
-/** Gauges that need a query, counted in the background: a scrape of the metrics asks the database for none of them (serve.metrics.behind). */
+/** Gauges that need more than one sum, counted for a scrape of the metrics in the thread of long reads (serve.metrics.behind). */
 import { countFull, countLeases, countOverdue, listLags, listProjectFigures } from '../../store/figures.ts'
 import { type Hub, longReader } from './hub.ts'
-import { keepLooking } from './keep-looking.ts'
 import { quotaState } from './quotas.ts'
 
-const everyMs = 15_000
+/** Several scrapers share a count. */
+const keptMs = 5_000
 
 /** Beyond this many nobody needs the exact number. */
 const mostOverdue = 10_000
@@ -17,17 +17,26 @@ export interface FigureWishes {
   readonly byProject: boolean
 }
 
-export const keepFigures = (hub: Hub, wishes: FigureWishes): (() => Promise<void>) =>
-  keepLooking(hub, {
-    gatherMs: 0,
-    firstMs: 0,
-    backOff: { firstMs: everyMs, longestMs: everyMs, wakesShorten: false },
-    failure: 'the figures of the metrics could not be counted; it is tried again',
-    look: async () => {
+/** The returned function brings them up to date, if the last count is some time ago. Counts that fail leave the gauges as they are. */
+export function createFigures(hub: Hub, wishes: FigureWishes): () => Promise<void> {
+  let countedAt = Number.NEGATIVE_INFINITY
+  let counting: Promise<void> | undefined
+  const count = async () => {
+    try {
       await countFigures(hub, wishes)
-      return { inMs: everyMs }
-    },
-  }).stop
+      countedAt = hub.clock.monotonic()
+    } catch (error) {
+      hub.log.warn({ err: error }, 'the figures of the metrics could not be counted; the next scrape tries again')
+    } finally {
+      counting = undefined
+    }
+  }
+  return async () => {
+    if (counting === undefined && hub.clock.monotonic() - countedAt < keptMs) return
+    counting ??= count()
+    await counting
+  }
+}
 
 export async function countFigures(hub: Hub, { byProject }: FigureWishes): Promise<void> {
   const { metrics, clock, rules, limits } = hub

@@ -1,5 +1,6 @@
 /** The quotas of inboxes and attachments: how many are near, told once when one comes near, and shown to whoever asks. */
 import { countLargeInboxes, listLargeProjects } from '../../store/figures.ts'
+import type { Chore } from './chores.ts'
 import { type Hub, longReader } from './hub.ts'
 import { memory } from './memory.ts'
 
@@ -41,6 +42,15 @@ export function quotaState(hub: Hub): Promise<QuotaState> {
     if (known.state === state) known.state = undefined
   })
   return state
+}
+
+/** The log tells of a quota that is near, also while nobody asks. */
+export const quotaChore: Chore = {
+  name: 'quotas',
+  everyMs: keptMs,
+  async run(hub) {
+    await quotaState(hub)
+  },
 }
 
 async function count(hub: Hub): Promise<QuotaState> {
