@@ -7,6 +7,7 @@ import { eachEngine } from '../../../test/support/engines.ts'
 import { registered } from '../../../test/support/hub.ts'
 import { drawing, noise, uriOf } from '../../../test/support/pictures.ts'
 import { verifies } from '../../../test/support/verifies.ts'
+import { Unsure } from '../../db/faults.ts'
 import { agentCaller, local, operator } from '../access/callers.ts'
 import { createKey } from '../agents/keys.ts'
 import { setContactPolicy } from '../contacts/links.ts'
@@ -15,7 +16,7 @@ import { listInbox, listOutbox } from '../mail/inbox.ts'
 import { needMessage } from '../threads/mail-threads.ts'
 import { reply } from './reply.ts'
 import { send } from './send.ts'
-import { stage } from './staging.ts'
+import { stage, sweepStaged, withStaged } from './staging.ts'
 
 eachEngine('Attachments', (open) => {
   const start = (rules?: Partial<Rules['attachments']>) => startAttachments(open, rules)
@@ -67,6 +68,25 @@ eachEngine('Attachments', (open) => {
       await write('c.txt', 'c')
       await send({ enclosing: { paths: ['c.txt'] } })
       expect(await counts(db)).toEqual({ ...before, messages: 3, files: 3, parts: 3, bytes: 3 })
+      await hub.close()
+    },
+  )
+
+  verifies(
+    'mail.attach.together',
+    'what a send has written stays while nobody knows whether the send is saved, and is deleted later',
+    async () => {
+      const { hub, db, clock, projectId } = await start()
+      const files = [{ path: 'attachments/00/late.bin', bytes: Buffer.alloc(10) }]
+      const failing = (error: Error) =>
+        expect(withStaged(hub, local, { projectId, files }, () => Promise.reject(error))).rejects.toBe(error)
+      await failing(new Error('refused'))
+      expect(await counts(db)).toMatchObject({ staged: 0, parts: 0 })
+      await failing(new Unsure(new Error('lost')))
+      expect(await counts(db)).toMatchObject({ staged: 1, parts: 1 })
+      clock.advance(2 * 3_600_000)
+      await sweepStaged(hub, local)
+      expect(await counts(db)).toMatchObject({ staged: 0, parts: 0 })
       await hub.close()
     },
   )

@@ -1,4 +1,5 @@
 /** Staging: the bytes of files are written in parts before the send, which then only names them; what no send names is deleted. */
+import { Unsure } from '../../db/faults.ts'
 import {
   deleteLastPart,
   deleteStaged,
@@ -28,7 +29,10 @@ export interface Staging {
 /** The contents that were written, by the path of their file. What the project has already is not written again. */
 export type Staged = Map<string, string>
 
-/** Runs `work` with the files written, and deletes those again that it made no part of a message. */
+/**
+ * Runs `work` with the files written, and deletes those again that it made no part of a message. Where nobody knows whether it did,
+ * its commit may still be on its way: they stay, and the sweep finds those that no message names.
+ */
 export async function withStaged<T>(
   hub: Hub,
   caller: Caller,
@@ -37,10 +41,14 @@ export async function withStaged<T>(
 ): Promise<T> {
   if (files.length === 0) return work(new Map())
   const staged = await stage(hub, caller, { projectId, files })
+  let unsure = false
   try {
     return await work(staged)
+  } catch (error) {
+    unsure = error instanceof Unsure
+    throw error
   } finally {
-    await discard(hub, caller, staged)
+    if (!unsure) await discard(hub, caller, staged)
   }
 }
 

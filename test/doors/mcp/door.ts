@@ -13,6 +13,8 @@ export class World {
   /** Mail that `pop` takes; the newest last. */
   mail: string[] = []
   putBacks: string[] = []
+  /** How many more times the database is away when mail is put back. */
+  busy = 0
   /** Contexts of the calls that began to wait, in order. */
   readonly waiting: CallContext<FixtureScope>[] = []
   /** How waits ended, in order. */
@@ -48,6 +50,7 @@ export class World {
 
   /** Forgets what was, for the next test in the same process. */
   reset(): void {
+    this.busy = 0
     this.waiting.length = 0
     this.ends.length = 0
   }
@@ -184,6 +187,7 @@ export function fixtureDoor(world: World): Door<FixtureScope> {
           const mail = world.mail.shift()
           if (mail === undefined) return null
           context.ifLost(async () => {
+            if (world.busy-- > 0) throw new HubError('DB_BUSY', 'The database cannot be reached.')
             world.mail.unshift(mail)
             world.putBacks.push(mail)
             world.stir()

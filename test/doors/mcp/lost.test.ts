@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect as open, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import type { EndedSessions } from '../../../src/doors/mcp/protocol/sessions.ts'
+import { verifies } from '../../support/verifies.ts'
 import type { Fixture } from './fixture.ts'
 import { both, call, http, openSession, rpc, useFixture } from './use.ts'
 
@@ -77,6 +78,19 @@ test('mail that comes at the very moment its waiter goes is put back', async () 
   await world.until(() => world.waiting.length === 1)
   world.mail.push('one')
   // The call takes the mail in this turn; the hang-up is seen in the next.
+  world.release()
+  socket.destroy()
+  await world.until(() => world.putBacks.length === 1)
+  expect(world.mail).toEqual(['one'])
+})
+
+verifies('mailbox.pop.put-back', 'mail is put back though the database is away at first', async () => {
+  const fixture = await useFixture()
+  const { world } = fixture
+  world.busy = 2
+  const socket = await send(fixture, pop(true))
+  await world.until(() => world.waiting.length === 1)
+  world.mail.push('one')
   world.release()
   socket.destroy()
   await world.until(() => world.putBacks.length === 1)

@@ -1,6 +1,7 @@
 /** One request waiting for its answer, whatever wire it came by; also the context its tool runs in. */
 import type { RequestId } from '@modelcontextprotocol/server'
-import { afterTurns } from '../../../base/clock.ts'
+import { afterTurns, pause } from '../../../base/clock.ts'
+import { HubError } from '../../../base/errors.ts'
 import type { Outcome } from '../../../base/metrics.ts'
 import type { Caller } from '../../../core/access/callers.ts'
 import type { Self } from '../../../core/agents/connection.ts'
@@ -172,9 +173,21 @@ export abstract class Exchange<Scope> implements CallContext<Scope> {
     this.#outs = undefined
     for (const undo of undos.reverse())
       try {
-        await undo()
+        await this.#insist(undo)
       } catch (error) {
         this.engine.log.error({ err: error }, 'the effect of a lost answer could not be taken back')
+      }
+  }
+
+  /** What is not taken back is lost. Undos do nothing twice: while the database is away they are repeated, until the server stops. */
+  async #insist(undo: Undo): Promise<void> {
+    for (let ms = 50; ; ms = Math.min(2 * ms, 5_000))
+      try {
+        return await undo()
+      } catch (error) {
+        const passes = error instanceof HubError && error.code === 'DB_BUSY'
+        if (!passes || this.stopping.aborted) throw error
+        await pause(ms, this.stopping)
       }
   }
 
