@@ -6,7 +6,7 @@ import { HubError } from '../base/errors.ts'
 import { createIds } from '../base/ids.ts'
 import { firstLine } from '../base/text.ts'
 import { damaged } from '../core/backups/manifest.ts'
-import { checkBackup, restoreArchives, restoreDatabase } from '../core/backups/reading.ts'
+import { checkBackup, restoreArchives, restoreDatabase, restoreExports } from '../core/backups/reading.ts'
 import { type OpenOptions, openDb } from '../db/open.ts'
 import { acknowledgedFile, forgetAcknowledged } from '../db/sqlite/acknowledged.ts'
 import { parseDatabaseUrl } from '../db/url.ts'
@@ -14,6 +14,7 @@ import type { Restored, RestoreWish } from '../doors/cli/operating/restore.ts'
 import type { Config } from '../settings/all.ts'
 import { archiveFolder, authorOf } from './archive-place.ts'
 import { databaseFiles, databaseName, databaseUrl, databaseWays } from './database-place.ts'
+import { retentionFolder } from './retention.ts'
 import { isStoreThere, needUnused, removeArchive } from './store.ts'
 
 export async function restoreStore(config: Config, { file, force, progress }: RestoreWish): Promise<Restored> {
@@ -40,6 +41,7 @@ export async function restoreStore(config: Config, { file, force, progress }: Re
     rmSync(draft, { recursive: true, force: true })
     throw error instanceof HubError ? error : damaged(file, firstLine((error as Error).message), error)
   }
+  await restoreExports(file, retentionFolder(config))
   // The database first: without archives, or with old ones, the server makes them anew.
   removeArchive(config)
   if (existsSync(draft)) renameSync(draft, archiveFolder(config))

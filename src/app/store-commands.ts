@@ -32,7 +32,13 @@ export const storeCommands: readonly PeoplesCommand[] = [
     load: async ({ open, config, screen }) => {
       const { backupCommand } = await import('../doors/cli/operating/backup.ts')
       const { archiveFolder } = await import('./archive-place.ts')
-      return backupCommand(open, () => ({ archives: archiveFolder(config()), parley: version }), screen)
+      const { retentionFolder } = await import('./retention.ts')
+      const installation = () => ({
+        archives: archiveFolder(config()),
+        exports: retentionFolder(config()),
+        parley: version,
+      })
+      return backupCommand(open, installation, screen)
     },
   },
   {

@@ -1,5 +1,5 @@
 /** `parley retention`: what people see of it, the exports that it leaves, and the archive afterwards. */
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
@@ -7,13 +7,13 @@ import { openDb } from '../../src/db/open.ts'
 import { archived, repositoryOf } from '../support/archive.ts'
 import { parleyCommand } from '../support/cli.ts'
 import { newDesk } from '../support/mail.ts'
-import { serveHere } from '../support/parley.ts'
+import { serveHere, temporaryFolder } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
 const day = 86_400_000
 
 verifies(
-  ['mail.retention.plan', 'mail.retention.archive', 'mail.retention.back'],
+  ['mail.retention.plan', 'mail.retention.archive', 'mail.retention.back', 'cli.backup.exports'],
   'old mail leaves store and archive for files, and comes back from them',
   async () => {
     const env = { ...archived, RETENTION_MAX_AGE_DAYS: '30' }
@@ -78,6 +78,13 @@ verifies(
     expect(before - after.length).toBe(8)
     expect(await repository.git('log', '-p', '--format=%s', 'main')).toContain('old words')
     expect(await desk.resource('thread/OLD-1').catch((error: Error) => error.message)).toMatch(/OLD-1/)
+
+    const backup = join(server.storage, 'backup.tar.gz')
+    await run('backup', backup)
+    const elsewhere = await temporaryFolder()
+    expect(await parleyCommand({ storage: elsewhere }, ['restore', backup], { env })).toMatchObject({ code: 0 })
+    const text = (storage: string) => readFileSync(join(storage, 'retention', file), 'utf8')
+    expect(text(elsewhere)).toBe(text(server.storage))
 
     expect((await run('import', join(folder, file), '--missing', '--json')).json()).toMatchObject({
       messages: 2,

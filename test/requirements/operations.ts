@@ -7,6 +7,7 @@ export const operations = [
   { id: 'cli.backup.live', spec: 'mail.md CLI', says: 'A backup made while a server takes messages is of one moment: everything answered before it, nothing half.' },
   { id: 'cli.backup.tables', spec: 'mail.md CLI', says: 'Every table of the database is in the backup, or left out on purpose.' },
   { id: 'cli.backup.archives', spec: 'mail.md CLI', says: 'The Git repositories of the archives, with all attachments, are in the backup and come back with it.' },
+  { id: 'cli.backup.exports', spec: 'mail.md CLI', says: 'Exports of old mail that was moved out are in the backup and come back with it.' },
   { id: 'cli.backup.file', spec: 'mail.md CLI', says: 'A backup is one file that only its owner reads; none is written over without --force, none is left half.' },
   { id: 'cli.restore.checked', spec: 'mail.md CLI', says: 'A backup that is cut off, changed or of a newer Parley is refused, and nothing is changed.' },
   { id: 'cli.restore.tampered', spec: 'mail.md CLI', says: 'A restore takes objects and refs of repositories alone: nothing runs, nothing is written elsewhere.' },

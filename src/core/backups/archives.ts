@@ -1,4 +1,4 @@
-/** The archives of the projects as files: what of them goes into a backup, and how they stand still meanwhile. */
+/** The files of a backup: exports of moved mail, and the archives of the projects, which stand still meanwhile. */
 import { type FileHandle, open, readdir } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { readState, stateFile } from '../../archive/archive.ts'
@@ -62,6 +62,19 @@ export async function openArchive(folder: string, project: string): Promise<Open
     }
   }
 }
+
+/** Exports that are whole, of old mail that was moved out. */
+export async function openExports(folder: string): Promise<OpenFile[]> {
+  const files: OpenFile[] = []
+  for (const entry of await entriesOf(folder)) {
+    if (!entry.isFile() || !exportName.test(entry.name)) continue
+    const handle = await open(join(folder, entry.name))
+    files.push({ name: entry.name, handle, size: (await handle.stat()).size })
+  }
+  return files
+}
+
+export const exportName = /^[\w-][\w.-]*\.jsonl$/
 
 /** The file beside the projects, if there is an archive. */
 export async function openState(folder: string): Promise<OpenFile | undefined> {

@@ -1,6 +1,6 @@
 /** Restoring a backup: it is read to its end and checked before anything is changed. */
 import { createHash } from 'node:crypto'
-import { createReadStream, createWriteStream, mkdirSync } from 'node:fs'
+import { createReadStream, createWriteStream, existsSync, mkdirSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
@@ -15,6 +15,7 @@ import { migrateIn } from '../../db/migrate.ts'
 import { migrations } from '../../db/migrations/all.ts'
 import type { Db, Tx } from '../../db/port.ts'
 import { deleteAllRows, dropTables, feedTables, insertRows, updateLastId } from '../../store/exports/tables.ts'
+import { exportName } from './archives.ts'
 import { damaged, type Manifest, manifestName, type Part, readManifest } from './manifest.ts'
 import type { Progress } from './writing.ts'
 
@@ -181,6 +182,18 @@ export async function restoreArchives(file: string, folder: string): Promise<voi
     await pipeline(content, createWriteStream(target, { mode: 0o600, flags: 'wx' }))
   }
   for (const project of projects) configure(join(folder, project))
+}
+
+/** An export that is there already is left as it is. */
+export async function restoreExports(file: string, folder: string): Promise<void> {
+  for await (const { name, body } of entriesOf(file)) {
+    const [, path = ''] = /^retention\/(.+)$/.exec(name) ?? []
+    const target = join(folder, path)
+    if (!exportName.test(path) || existsSync(target)) continue
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    await pipeline(body(), createWriteStream(`${target}.part`, { mode: 0o600, flush: true }))
+    renameSync(`${target}.part`, target)
+  }
 }
 
 /** The name of a commit; a ref that leads to another one, or to anything else, stays behind. */

@@ -1,4 +1,4 @@
-/** Making a backup: the archives first, then the database as of one moment, as one tar file. Nobody waits for it. */
+/** Making a backup: the archives first, then the database as of one moment, then exports of moved mail, as one tar file. Nobody waits for it. */
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -23,7 +23,7 @@ import {
 import type { Caller } from '../access/callers.ts'
 import { needSteering } from '../access/rules.ts'
 import { type Hub, snapshot } from '../hub/hub.ts'
-import { type OpenFile, openArchive, openState, whileArchivesStand } from './archives.ts'
+import { type OpenFile, openArchive, openExports, openState, whileArchivesStand } from './archives.ts'
 import { type Manifest, manifestName, newManifest, type Part } from './manifest.ts'
 
 /** Told how many of how many rows are done. */
@@ -32,6 +32,8 @@ export type Progress = (done: number, total: number) => void
 export interface BackingUp {
   /** Where the archives of the projects are. */
   readonly archives: string
+  /** Where exports of mail that was moved out are. */
+  readonly exports?: string
   /** The version of this Parley. */
   readonly parley: string
   /** Takes the next bytes of the file; resolves once there is room for more. */
@@ -55,10 +57,10 @@ export async function backUp(hub: Hub, caller: Caller, to: BackingUp): Promise<M
     for (const project of archives) {
       for (const file of await openArchive(to.archives, project)) {
         await job.renew()
-        await tar.addFile(file)
+        await tar.addFile('projects', file)
       }
     }
-    if (state !== undefined) await tar.addFile(state)
+    if (state !== undefined) await tar.addFile('projects', state)
   })
   return snapshot(hub, async (db) => {
     const there = new Set(await listTables(db))
@@ -74,6 +76,9 @@ export async function backUp(hub: Hub, caller: Caller, to: BackingUp): Promise<M
         done += rows
         to.progress?.(done, total)
       }
+    // Last: mail that moved out before this moment is in an export by now.
+    if (to.exports !== undefined)
+      for (const file of await openExports(to.exports)) await tar.addFile('retention', file)
     const manifest = newManifest({
       parley: to.parley,
       created_at: new Date(hub.clock.now()).toISOString(),
@@ -153,10 +158,10 @@ class TarFile {
   }
 
   /** As far as it was written when it was opened. */
-  async addFile({ name, size, handle }: OpenFile): Promise<void> {
+  async addFile(folder: string, { name, size, handle }: OpenFile): Promise<void> {
     const pieces = size === 0 ? [] : handle.createReadStream({ end: size - 1, autoClose: false })
     try {
-      await this.#addPieces(`projects/${name}`, size, pieces)
+      await this.#addPieces(`${folder}/${name}`, size, pieces)
     } finally {
       await handle.close()
     }

@@ -157,6 +157,7 @@ const toMessage = (
   attachments,
   metadata: row.metadata ?? undefined,
   createdAt: row.created_at,
+  author: row.author ?? undefined,
   to: deliveries.map(({ name, project, kind, read_at, acked_at, ended }) => ({
     ...person(name, project, home),
     kind,

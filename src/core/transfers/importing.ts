@@ -14,6 +14,7 @@ import {
 } from '../../store/exports/transfer.ts'
 import { insertCarriers, insertInline } from '../../store/messages/attachments.ts'
 import { insertGuests } from '../../store/messages/guests.ts'
+import { insertAuthor } from '../../store/pages/people.ts'
 import { findProject, insertProject } from '../../store/projects.ts'
 import { listThreadsOf } from '../../store/threads/mail-threads.ts'
 import type { Caller } from '../access/callers.ts'
@@ -246,6 +247,7 @@ class Intake {
       now: createdAt,
     })
     this.#messages.set(message.id, id)
+    if (message.author !== undefined && message.from.name === overseer) await insertAuthor(tx, id, message.author)
     for (const [position, one] of attachments.entries())
       if (one.kind === 'inline') insertInline(tx, { message_id: id, position, data_uri: one.dataUri ?? '' })
     insertCarriers(tx, id, sha1sOf(attachments))

@@ -75,6 +75,8 @@ export interface MessageRecord {
   readonly attachments: readonly Attachment[]
   readonly metadata: string | undefined
   readonly createdAt: number
+  /** The person who wrote it as HumanOverseer. */
+  readonly author?: string | undefined
   readonly to: readonly (Person & {
     readonly kind: DeliveryKind
     readonly readAt: number | undefined

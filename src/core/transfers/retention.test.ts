@@ -6,6 +6,7 @@ import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine, type OpenDatabase } from '../../../test/support/engines.ts'
 import { as, now, openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
+import { commons, overseer } from '../../base/names.ts'
 import { agentCaller, local, operator } from '../access/callers.ts'
 import { type Hub, inside, reader } from '../hub/hub.ts'
 import { acknowledgeMessage } from '../mail/receipts.ts'
@@ -152,9 +153,11 @@ eachEngine('Moving old mail out', (open) => {
       await reply(hub, as('bob'), { messageId, body: 'answer' })
       await takeAll('ann')
       for (let n = 0; n < 20; n++) await mail('bob', `short ${n}`)
+      const people = { caller: operator, project: commons, name: overseer }
+      await send(hub, people, { to: [{ name: 'bob' }], body: 'stop', author: 'Dora' })
       await takeAll('bob')
       const all = await bodies()
-      expect(all).toHaveLength(151)
+      expect(all).toHaveLength(152)
       clock.advance(31 * day)
       await mail('bob', 'new')
 
@@ -182,6 +185,8 @@ eachEngine('Moving old mail out', (open) => {
       for (const records of exports)
         await importProject(hub, local, { records: () => records, force: true, missing: true })
       expect(await bodies()).toEqual([...all, 'new'].sort())
+      const written = sql`SELECT p.name, m.body FROM message_people p JOIN messages m ON m.id = p.message_id`
+      expect(await reader(hub).all(written)).toEqual([{ name: 'Dora', body: 'stop' }])
       const inOrder = sql`
         SELECT m.body, m.seq FROM messages m JOIN threads t ON t.id = m.thread_id WHERE t.key = 'long' ORDER BY m.seq`
       const long = await reader(hub).all<{ body: string; seq: number }>(inOrder)

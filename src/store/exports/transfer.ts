@@ -101,14 +101,16 @@ export interface TransferMessageRow {
   attachments: string | null
   metadata: string | null
   created_at: number
+  /** The person who wrote it as HumanOverseer. */
+  author: string | null
 }
 
 const messages = sql`
   SELECT m.id, m.uid, t.uid AS thread_uid, m.seq, a.name AS sender, p.human_key AS sender_project,
     p.id AS sender_project_id, m.client_id, m.kind, m.reply_to, m.subject, m.importance, m.ack_required, m.mail, m.body,
-    m.attachments, m.metadata, m.created_at
+    m.attachments, m.metadata, m.created_at, w.name AS author
   FROM messages m JOIN threads t ON t.id = m.thread_id JOIN agents a ON a.id = m.sender_id
-    JOIN projects p ON p.id = a.project_id`
+    JOIN projects p ON p.id = a.project_id LEFT JOIN message_people w ON w.message_id = m.id`
 
 /** In the order in which they were sent. */
 export const listMessagesFrom = (

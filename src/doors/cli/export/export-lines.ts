@@ -76,6 +76,7 @@ const messageShape = (message: MessageRecord) => ({
   ...(message.attachments.length > 0 && { attachments: message.attachments.map(toAttachment) }),
   metadata: message.metadata ?? null,
   created_ts: iso(message.createdAt),
+  ...(message.author !== undefined && { author: message.author }),
 })
 
 const time = z.iso.datetime().transform((text) => Date.parse(text))
@@ -206,6 +207,7 @@ const line = z.union([
         attachments: z.array(attachment).max(limits.attachments).default([]),
         metadata: maybe(text),
         created_ts: time,
+        author: maybe(text.min(1).max(100)),
       }),
     })
     .transform(({ message: { to, ...message } }) => ({

@@ -17,13 +17,13 @@ import { count, size } from '../terminal/phrases.ts'
 import { withProgress } from '../terminal/progress.ts'
 import type { Screen } from '../terminal/screen.ts'
 
-type Installation = Pick<BackingUp, 'archives' | 'parley'>
+type Installation = Pick<BackingUp, 'archives' | 'exports' | 'parley'>
 
 export const backupCommand = (open: Open, installation: () => Installation, screen: Screen): Command =>
   withJson(
     newCommand('backup', screen)
       .description(
-        'write the whole store into one file: the database as of one moment, and the archives; servers may run',
+        'write the whole store into one file: the database as of one moment, the archives, and exports of old mail; servers may run',
       )
       .argument('<file>', 'the file to write, usually *.tar.gz; only its owner may read it')
       .option('--force', 'overwrite an existing file'),
