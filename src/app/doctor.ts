@@ -12,6 +12,7 @@ import { schemaState } from '../db/migrate.ts'
 import { migrations } from '../db/migrations/all.ts'
 import { openDb } from '../db/open.ts'
 import type { Reader } from '../db/port.ts'
+import { risksOf } from '../db/risks.ts'
 import { lookInto } from '../db/sqlite/inspect.ts'
 import { refuseForeign } from '../db/sqlite/owner.ts'
 import { parseDatabaseUrl } from '../db/url.ts'
@@ -204,6 +205,7 @@ async function* databaseOf(config: Config, clients: ClientRow[]): Check {
   const db = await openDb(place.url, databaseWays(config))
   try {
     yield ok('database', `${name} answers`)
+    for (const { says, advice } of await risksOf(db, place.url)) yield warning('database', says, advice)
     yield* await db.snapshot(inside)
   } finally {
     await db.close()

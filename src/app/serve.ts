@@ -21,6 +21,7 @@ import {
 import { itself } from '../core/hub/commit.ts'
 import { onClose } from '../core/hub/hub.ts'
 import { refusingDb } from '../db/failing-db.ts'
+import { risksOf } from '../db/risks.ts'
 import { busDoor } from '../doors/bus/door.ts'
 import { busPath, busScope } from '../doors/bus/holder.ts'
 import { mountHooks } from '../doors/hooks/door.ts'
@@ -47,7 +48,7 @@ import { mountWeb } from '../doors/web/door.ts'
 import type { Config } from '../settings/all.ts'
 import { type Archiving, startArchiving } from './archiving.ts'
 import { startBackground } from './background.ts'
-import { databaseName, storageName } from './database-place.ts'
+import { databaseName, databaseUrl, storageName } from './database-place.ts'
 import { openMetricsPort, refreshing } from './gauges.ts'
 import { guardInstallation } from './guard-steering.ts'
 import { listenAt, readCertificate, urlOf } from './listening.ts'
@@ -92,6 +93,9 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
     return refusingDb(error)
   })
   const hub = await openOn(db, config, log, { remoteTools, llm: await llmOf(config, log) })
+  if (missing === undefined)
+    for (const { says, advice } of await risksOf(db, databaseUrl(config)))
+      log.warn({ event: 'database_risk', hint: advice }, says)
   const { clock, ids, metrics } = hub
   const endProcessMetrics = collectProcessMetrics(metrics.meters)
   onClose(hub, async () => endProcessMetrics())

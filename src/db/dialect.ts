@@ -162,5 +162,13 @@ export function migrationLock({ dialect }: { dialect: Dialect }): Sql | undefine
   return dialect === 'postgres' ? sql`SELECT pg_advisory_xact_lock(${migrationLockKey})` : undefined
 }
 
+/**
+ * Writes nothing that anybody reads, and its commit waits for the standby: then all that was committed before is there too. A
+ * commit that writes nothing waits for nobody.
+ */
+export function standbyMark({ dialect }: { dialect: Dialect }): Sql | undefined {
+  return dialect === 'postgres' ? sql`SELECT pg_logical_emit_message(true, 'parley', '')` : undefined
+}
+
 /** Any number that others on the same server are unlikely to lock: "Parl" in ASCII. */
 const migrationLockKey = 0x5061726c

@@ -4,11 +4,13 @@ import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/pr
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { pino } from 'pino'
 import { expect, onTestFinished } from 'vitest'
 import { examine } from '../../src/app/doctor.ts'
+import { startServer } from '../../src/app/serve.ts'
 import { migrations } from '../../src/db/migrations/all.ts'
 import type { Finding } from '../../src/doors/cli/operating/doctor.ts'
-import { readSettings } from '../../src/settings/read.ts'
+import { loadConfig, readSettings } from '../../src/settings/read.ts'
 import { parleyCommand } from '../support/cli.ts'
 import { eachEngine } from '../support/engines.ts'
 import { bareEnv, mailbox, serveHere, temporaryFolder } from '../support/parley.ts'
@@ -48,9 +50,13 @@ const contents = async (folder: string) => {
   return facts
 }
 
-eachEngine('A sound installation', (open) => {
+/** The servers of tests are in a hurry. */
+const lasting = (url: string, dialect: string) =>
+  dialect === 'postgres' ? `${url}${url.includes('?') ? '&' : '?'}options=-csynchronous_commit%3Don` : url
+
+eachEngine('A sound installation', (open, dialect) => {
   verifies('cli.doctor.sound', 'gives no finding, with a server and without', async () => {
-    const { url } = await open()
+    const url = lasting((await open()).url, dialect)
     const storage = await temporaryFolder()
     await chmod(storage, 0o700)
     const env = { DATABASE_URL: url }
@@ -272,6 +278,26 @@ for (const [name, { check, status, says, plant }] of Object.entries(planted))
   })
 
 eachEngine('A database that is not there', (open, dialect) => {
+  if (dialect === 'postgres')
+    verifies(
+      'serve.failover.told',
+      'a database that would lose acknowledged work is named by doctor and start',
+      async () => {
+        const { url } = await open()
+        const storage = await temporaryFolder()
+        const { wrong } = await doctor(storage, { DATABASE_URL: url })
+        const says = expect.stringContaining('synchronous_commit is off')
+        expect(wrong).toContainEqual(expect.objectContaining({ check: 'database', status: 'warning', says }))
+        const { host } = new URL(url)
+        const both = lasting(url, dialect).replace(host, `${host},${host}`)
+        const lines: string[] = []
+        const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
+        const server = await startServer(loadConfig(bareEnv(storage, { HTTP_PORT: '0', DATABASE_URL: both })), log)
+        await server.stop()
+        expect(lines).toEqual([expect.stringContaining('a failover loses the last acknowledged work')])
+      },
+    )
+
   verifies('cli.doctor.finds', 'is a fault with the way out', async () => {
     const { url } = await open({ empty: true })
     const wrongUrl = dialect === 'postgres' ? new URL('/nowhere', url).href : url

@@ -1,7 +1,8 @@
 /** A primary of PostgreSQL and a synchronous standby, which takes over when the primary is killed; and a PgBouncer before each of them. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -83,8 +84,10 @@ export async function startPair(later: Later): Promise<Pair> {
     return admin(primary.port, async (client) => {
       const data = join(place(), 'data')
       await client.query("SELECT pg_backup_start('standby', true)")
-      const left = (path: string) => !/\/(postmaster\.(pid|opts)|pg_replslot\/.*|pg_stat_tmp\/.*)$/.test(path)
-      cpSync(primary.data, data, { recursive: true, filter: left, verbatimSymlinks: true, force: true })
+      // The standby asks the primary for the log, which keeps enough of it. Clients of this process go on meanwhile.
+      const left = (path: string) =>
+        !/\/(postmaster\.(pid|opts)|pg_replslot\/.*|pg_stat_tmp\/.*|pg_wal\/[0-9A-F]{24})$/.test(path)
+      await cp(primary.data, data, { recursive: true, filter: left, verbatimSymlinks: true, force: true })
       const { rows } = await client.query('SELECT labelfile FROM pg_backup_stop()')
       writeFileSync(join(data, 'backup_label'), rows[0].labelfile)
       writeFileSync(join(data, 'standby.signal'), '')

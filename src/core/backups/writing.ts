@@ -77,8 +77,7 @@ export async function backUp(hub: Hub, caller: Caller, to: BackingUp): Promise<M
         to.progress?.(done, total)
       }
     // Last: mail that moved out before this moment is in an export by now.
-    if (to.exports !== undefined)
-      for (const file of await openExports(to.exports)) await tar.addFile('retention', file)
+    if (to.exports !== undefined) for (const file of await openExports(to.exports)) await tar.addFile('retention', file)
     const manifest = newManifest({
       parley: to.parley,
       created_at: new Date(hub.clock.now()).toISOString(),

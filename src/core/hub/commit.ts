@@ -2,11 +2,11 @@
 
 import { HubError } from '../../base/errors.ts'
 import { inBriefSpan, inSpan, inThisTrace, isTracing } from '../../base/tracing.ts'
-import { can } from '../../db/dialect.ts'
+import { can, standbyMark } from '../../db/dialect.ts'
 import { faultName, isFault, Unsure } from '../../db/faults.ts'
 import type { Tx, TxOptions } from '../../db/port.ts'
 import { type Change, insertChanges } from '../../store/feed/changes.ts'
-import { type Hub, inside } from './hub.ts'
+import { type Hub, inside, reader } from './hub.ts'
 import { feedChannel } from './wakes.ts'
 
 /** The author of a change, as the feed names it. */
@@ -85,6 +85,12 @@ async function commitNow<T>(hub: Hub, by: Actor, work: Work<T>, options?: TxOpti
       throw hub[inside].trouble.explain(error)
     }
   }
+}
+
+/** Resolves once all that was committed before is wherever a commit has to be: what another look has found may be on one server alone. */
+export async function reachStandby(hub: Hub): Promise<void> {
+  const mark = standbyMark(reader(hub))
+  if (mark !== undefined) await commit(hub, itself, (tx) => tx.all(mark), { idempotent: true })
 }
 
 function channelsOf(changes: readonly Change[]): Set<string> {

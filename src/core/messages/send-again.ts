@@ -2,6 +2,7 @@
 import { isFault, isPassing, isUnsure } from '../../db/faults.ts'
 import { findMessageByUid } from '../../store/messages/messages.ts'
 import { type Agent, isNewcomer, type Newcomer } from '../agents/agents.ts'
+import { reachStandby } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { type Stored, storedReceipt } from './receipt.ts'
 
@@ -27,9 +28,9 @@ export async function sendSurely<Outcome>(
     if (!isUnsure(unsure) || isNewcomer(sender)) throw unsure
     const find = async (): Promise<Attempted<Stored> | undefined> => {
       const id = await findMessageByUid(reader(hub), uid)
-      return id === undefined
-        ? undefined
-        : { sender, outcome: { ...(await storedReceipt(reader(hub), id)), duplicate: false } }
+      if (id === undefined) return undefined
+      await reachStandby(hub)
+      return { sender, outcome: { ...(await storedReceipt(reader(hub), id)), duplicate: false } }
     }
     try {
       return (await find()) ?? (await send())

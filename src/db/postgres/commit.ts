@@ -9,7 +9,7 @@ export async function commit(client: PoolClient, tx: PostgresTx): Promise<void> 
   const { command } = await client.query('COMMIT').catch((error) => {
     throw commitFault(error)
   })
-  if (command === 'COMMIT') return needStandby(client)
+  if (command === 'COMMIT' && tx.failure === undefined) return needStandby(client)
   tx.throwFailure()
   throw new Error('The unit of work was rolled back.')
 }

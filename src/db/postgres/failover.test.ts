@@ -4,9 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import sql from 'sql-template-tag'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { TestClock } from '../../../test/support/clock.ts'
+import { as, openTestHub } from '../../../test/support/hub.ts'
 import { type Line, openLine } from '../../../test/support/line.ts'
 import { startPostgres } from '../../../test/support/postgres.ts'
 import { verifies } from '../../../test/support/verifies.ts'
+import type { Hub } from '../../core/hub/hub.ts'
+import { send } from '../../core/messages/send.ts'
+import { migrate } from '../migrate.ts'
+import { migrations } from '../migrations/all.ts'
 import { autocommit, type Db, type Tx } from '../port.ts'
 import { openPostgres } from './postgres.ts'
 
@@ -72,6 +78,19 @@ verifies('serve.failover.read-only', 'a server that only reads is left: the refu
   expect(await titles(db)).toEqual(['once'])
 })
 
+test('work is repeated however often its server is lost meanwhile', async () => {
+  const { db, one, two } = await twoLines()
+  let runs = 0
+  await db.tx(async (tx) => {
+    await tx.all(sql`INSERT INTO songs (title) VALUES ('often')`)
+    if (++runs > 6) return
+    for (const line of [one, two]) line.cut()
+    for (const line of [one, two]) line.mend()
+    await tx.all(sql`SELECT 1`)
+  })
+  expect(await titles(db)).toEqual(['often'])
+})
+
 test('while no server takes writes, callers wait for one as long as a connection may take', async () => {
   const { db, one, two } = await twoLines('&connect_timeout=1')
   one.cut()
@@ -128,6 +147,12 @@ verifies('serve.failover.unknown', 'a commit that no standby has confirmed is no
     return client
   }
   const before = await connect()
+  const sendNow = (hub: Hub, body: string) => send(hub, as('ann'), { to: [{ name: 'bob' }], body })
+  const first = await openPostgres(server.url)
+  await migrate(first, migrations, new TestClock())
+  const young = await openTestHub(first)
+  await sendNow(young, 'zero')
+  await young.close()
   await before.query('CREATE TABLE songs (title TEXT UNIQUE)')
   await before.query(`ALTER SYSTEM SET synchronous_standby_names = '*'`)
   await before.end()
@@ -137,6 +162,7 @@ verifies('serve.failover.unknown', 'a commit that no standby has confirmed is no
   onTestFinished(() => admin.end())
   const db = await openPostgres(server.url)
   onTestFinished(() => db.close())
+  const hub = await openTestHub(db)
   const insert = (title: string) =>
     sql`INSERT INTO songs (title) VALUES (${title}) ON CONFLICT DO NOTHING RETURNING title`
   const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`
@@ -147,6 +173,21 @@ verifies('serve.failover.unknown', 'a commit that no standby has confirmed is no
     await refused
   }
   expect(await titles(db)).toEqual(['one', 'two'])
+
+  // One that lost its connection meanwhile is found again, and waits for the standby once more.
+  const waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+  const waiter = async () => (await admin.query<{ pid: number }>(waiting)).rows[0]?.pid
+  const insist = async (saved: Promise<unknown>) => {
+    const refused = expect(saved).rejects.toThrow('The standby did not confirm the commit')
+    await expect.poll(waiter).toBeDefined()
+    const lost = await waiter()
+    await admin.query('SELECT pg_terminate_backend($1)', [lost])
+    await expect.poll(async () => ![undefined, lost].includes(await waiter())).toBe(true)
+    await admin.query(cancel)
+    await refused
+  }
+  await insist(db.tx((tx) => tx.all(insert('three')), { idempotent: true }))
+  await insist(sendNow(hub, 'one'))
 })
 
 test('what Parley cannot use is refused: a server that only reads, a URL whose password would be shown', async () => {

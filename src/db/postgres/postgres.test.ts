@@ -1,6 +1,6 @@
 /** Cases that only PostgreSQL has: a server that is away, races between writers, notices between nodes. */
 import { randomBytes } from 'node:crypto'
-import { Client } from 'pg'
+import { Client, type PoolClient } from 'pg'
 import sql from 'sql-template-tag'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { verifies } from '../../../test/support/verifies.ts'
@@ -9,6 +9,8 @@ import { channelsIn, PostgresNotices, payloadsOf } from './notices.ts'
 import { openPostgres } from './postgres.ts'
 import { Servers } from './servers.ts'
 import { clientSettings } from './settings.ts'
+import { PostgresStatements } from './statements.ts'
+import { PostgresTx } from './tx.ts'
 
 const server = () => new URL(inject('postgresUrl'))
 let admin: Client
@@ -279,6 +281,23 @@ describe('A payload', () => {
     expect(payloadsOf(['x'.repeat(9000)]).map(channelsIn)).toEqual([undefined])
     expect(payloadsOf(Array.from({ length: 2000 }, (_, i) => `${i}`)).map(channelsIn)).toEqual([undefined])
   })
+})
+
+test('a transaction that did not begin names the reason, and saves nothing', async () => {
+  const client = new Client(inject('postgresUrl'))
+  await client.connect()
+  onTestFinished(() => client.end())
+  const tx = new PostgresTx(client as unknown as PoolClient, new PostgresStatements(), {
+    limits: '; SET LOCAL nonsense = 1',
+  })
+  await expect(tx.all(sql`SELECT 1`)).rejects.toThrow('nonsense')
+  // One that is cancelled: the server takes the next statement by itself.
+  const cancelled = {
+    query: (query: unknown) =>
+      query === 'BEGIN' ? Promise.reject(new Error('cancelled')) : Promise.resolve({ rows: [] }),
+  }
+  const alone = new PostgresTx(cancelled as unknown as PoolClient, new PostgresStatements())
+  await expect(alone.all(sql`SELECT 1`)).rejects.toThrow('may be saved or not')
 })
 
 verifies(

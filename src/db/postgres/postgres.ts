@@ -4,6 +4,7 @@ import type { Pool, PoolClient } from 'pg'
 import type { Sql } from 'sql-template-tag'
 import { pause } from '../../base/clock.ts'
 import { HubError } from '../../base/errors.ts'
+import { standbyMark } from '../dialect.ts'
 import {
   isPassing,
   isPostgresLost,
@@ -27,9 +28,6 @@ import { PostgresTx } from './tx.ts'
 
 /** How often a unit runs that keeps losing against others (deadlock, serialisation failure). */
 const attempts = 8
-
-/** How often a unit or a read goes on at another server. */
-const mostMoves = 3
 
 export async function openPostgres(
   url: string,
@@ -94,8 +92,8 @@ class PostgresDb implements Db {
 
   all<Row>(query: Sql): Promise<Row[]> {
     return this.#track(async () => {
-      for (let moves = 0; ; ) {
-        const client = await this.#connect()
+      for (const until = this.#limit(); ; ) {
+        const client = await this.#connect(until)
         try {
           const { rows } = await client.query(this.#statements.bind(query))
           client.release()
@@ -103,7 +101,7 @@ class PostgresDb implements Db {
         } catch (error) {
           client.release(true)
           this.#noteUseless(error)
-          const again = isPostgresStale(error) || (this.#hasMoved(error) && moves++ < mostMoves)
+          const again = isPostgresStale(error) || (this.#hasMoved(error) && performance.now() < until)
           if (!again) throw postgresFault(error)
         }
       }
@@ -116,22 +114,31 @@ class PostgresDb implements Db {
 
   /** Runs work until it came to an end. What ends without a commit may run again; after a commit without an answer only what does nothing twice. */
   async #untilThrough<T>(work: (tx: Tx) => Promise<T>, options: TxOptions): Promise<T> {
+    const until = this.#limit()
     let unsure: unknown
-    for (let [attempt, moves] = [1, 0]; ; attempt++) {
+    for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#attempt(work, options)
+        const value = await this.#attempt(work, until, options)
+        // It may have found what the first attempt saved, and written nothing.
+        const mark = unsure === undefined ? undefined : standbyMark(this)
+        if (mark !== undefined) await this.#attempt((tx) => tx.all(mark), until)
+        return value
       } catch (error) {
         if (options.idempotent && isUnsure(error)) unsure ??= error
         // That the database is away now does not say that the first attempt did nothing.
         else if (unsure !== undefined && isPassing(error)) throw unsure
-        else if (this.#hasMoved(error)) {
-          if (moves++ === mostMoves) throw unsure ?? postgresFault(error)
-        } else if (!isPostgresRace(error) && !isPostgresStale(error)) throw error
-        if (attempt === attempts) throw unsure ?? postgresFault(error)
+        else if (!this.#hasMoved(error) && !isPostgresRace(error) && !isPostgresStale(error)) throw error
+        const again = this.#hasMoved(error) ? performance.now() < until : attempt < attempts
+        if (!again) throw unsure ?? postgresFault(error)
         this.#observer?.retried()
       }
-      await pause(randomInt(2 ** attempt))
+      await pause(randomInt(2 ** Math.min(attempt, attempts)))
     }
+  }
+
+  /** Work goes on at another server until then: as long as a connection may take. */
+  #limit(): number {
+    return performance.now() + (this.#servers.chosen.connectionTimeoutMillis ?? 0)
   }
 
   /** Nothing is saved, and another server may take over. */
@@ -148,26 +155,29 @@ class PostgresDb implements Db {
   }
 
   /** After one connection proved useless, the others that were there are not asked any more: each would cost a time-out. */
-  async #connect(): Promise<PoolClient> {
-    for (const began = performance.now(); ; await pause(randomInt(20))) {
+  async #connect(until = this.#limit()): Promise<PoolClient> {
+    for (; ; await pause(randomInt(20))) {
       try {
-        await this.#servers.find()
+        await this.#servers.find(until)
         for (;;) {
           const client = await this.#pool.connect()
           if ((this.#born.get(client) ?? 0) >= this.#uselessAt) return client
           client.release(true)
         }
       } catch (error) {
-        const patience = this.#servers.chosen.connectionTimeoutMillis ?? 0
-        if (!this.#hasMoved(error) || performance.now() - began > patience) throw postgresFault(error)
+        if (!this.#hasMoved(error) || performance.now() > until) throw postgresFault(error)
         this.#servers.forget()
       }
     }
   }
 
-  async #attempt<T>(work: (tx: Tx) => Promise<T>, { unhurried = false, ran }: TxOptions): Promise<T> {
+  async #attempt<T>(
+    work: (tx: Tx) => Promise<T>,
+    until: number,
+    { unhurried = false, ran }: TxOptions = {},
+  ): Promise<T> {
     const asked = performance.now()
-    const client = await this.#connect()
+    const client = await this.#connect(until)
     const waitedMs = performance.now() - asked
     ran?.(1, waitedMs)
     const tx = new PostgresTx(client, this.#statements, { unhurried, limits: this.#limits })

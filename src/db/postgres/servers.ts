@@ -45,9 +45,9 @@ export class Servers {
   }
 
   /** Resolves once a server takes writes, and rejects when none did for as long as a connection may take. Many callers share one search. */
-  async find(): Promise<void> {
+  async find(until = performance.now() + this.#patienceMs): Promise<void> {
     if (!this.change || this.#chosen !== undefined) return
-    this.#search ??= this.#look().finally(() => {
+    this.#search ??= this.#look(until).finally(() => {
       this.#search = undefined
     })
     await this.#search
@@ -59,9 +59,8 @@ export class Servers {
   }
 
   /** Each is asked again and again by itself: one that is silent, as a pooler whose server is gone, holds up no other. */
-  async #look(): Promise<void> {
+  async #look(until: number): Promise<void> {
     const over = new AbortController()
-    const until = performance.now() + this.#patienceMs
     try {
       this.#chosen = await Promise.any(this.all.map((one) => askUntilWritable(one, until, over.signal)))
     } catch (error) {

@@ -1,7 +1,7 @@
 /** The PostgreSQL connection as a unit of work sees it, until it ends or one of its statements fails. */
 import type { ClientConfig, PoolClient, QueryConfig, QueryResult } from 'pg'
 import sql, { type Sql } from 'sql-template-tag'
-import { postgresFault } from '../faults.ts'
+import { postgresFault, Unsure } from '../faults.ts'
 import type { Tx } from '../port.ts'
 import { commitFault, needStandby } from './commit.ts'
 import type { PostgresStatements } from './statements.ts'
@@ -18,6 +18,8 @@ export class PostgresTx implements Tx {
   #failure: unknown
   #state: 'untouched' | 'begun' | 'committed'
   #ended = false
+  /** Whether its BEGIN failed. */
+  #outside = false
 
   constructor(
     client: PoolClient,
@@ -31,11 +33,14 @@ export class PostgresTx implements Tx {
     this.#state = begun ? 'begun' : 'untouched'
   }
 
-  /** Not awaited: it goes out with the first statement, which fails if this does. */
+  /** Not awaited: it goes out with the first statement, which fails if this does, and names no other reason. */
   begin(): void {
     if (this.#state !== 'untouched') return
     this.#state = 'begun'
-    this.#client.query(this.#begin).catch(() => {})
+    this.#client.query(this.#begin).catch((error) => {
+      this.#failure ??= error
+      this.#outside = true
+    })
     if (this.#unhurried)
       this.#client.query('SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0').catch(() => {})
   }
@@ -89,13 +94,15 @@ export class PostgresTx implements Tx {
     this.#open()
     if (this.#failure !== undefined) throw postgresFault(this.#failure)
     this.begin()
-    try {
-      return await this.#client.query(this.#bind(query))
-    } catch (error) {
+    const result = await this.#client.query(this.#bind(query)).catch((error) => {
       // Of statements sent together only the first names the fault, the others only that there was one.
       this.#failure ??= error
       throw postgresFault(this.#failure)
-    }
+    })
+    if (!this.#outside) return result
+    // It has committed itself.
+    this.#failure = new Unsure(this.#failure)
+    throw this.#failure
   }
 
   /** A migration changes the tables that prepared statements were made for: what is unhurried prepares none. */

@@ -179,7 +179,7 @@ export abstract class Exchange<Scope> implements CallContext<Scope> {
       }
   }
 
-  /** What is not taken back is lost. Undos do nothing twice: while the database is away they are repeated, until the server stops. */
+  /** Undos do nothing twice, and a message that is not taken back is lost: while the database is away they are repeated, until the server stops. */
   async #insist(undo: Undo): Promise<void> {
     for (let ms = 50; ; ms = Math.min(2 * ms, 5_000))
       try {
