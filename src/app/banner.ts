@@ -8,8 +8,8 @@ interface Ready {
   /** Where the mail door is. */
   readonly mailPath: string
   readonly storage: string
-  /** Whether callers on this machine must bring the token. */
-  readonly tokenNeeded: boolean
+  /** Whether callers on this machine must bring a key. */
+  readonly keyNeeded: boolean
   /** Whether others than this machine can reach the address, and would find no token set. */
   readonly unguarded: boolean
   /** Whether it listens for other machines, and no setting says by which name they reach it. */
@@ -17,17 +17,17 @@ interface Ready {
 }
 
 export function banner(ready: Ready): string {
-  const { version, publicUrl, mailPath, storage, tokenNeeded, unguarded, nameless } = ready
+  const { version, publicUrl, mailPath, storage, keyNeeded, unguarded, nameless } = ready
   // No client reaches a Unix socket by a URL: they come by the proxy before it.
   const here = ready.url.startsWith('unix:')
     ? (publicUrl ?? `unix:${decodeURIComponent(new URL(ready.url).hostname)}`)
     : ready.url
   const url = publicUrl ?? here
-  // The shell fills the token in: we never print it.
-  const header = tokenNeeded ? ' --header "Authorization: Bearer $HTTP_BEARER_TOKEN"' : ''
+  // The key of one agent, which the shell fills in: the token of the operator is for people.
+  const header = keyNeeded ? ' --header "Authorization: Bearer $PARLEY_API_KEY"' : ''
   const connect = (name: string, at: string) => [
     `  Claude Code   claude mcp add --transport http ${name} ${at}${header}`,
-    `  Codex         codex mcp add ${name} --url ${at}${tokenNeeded ? ' --bearer-token-env-var HTTP_BEARER_TOKEN' : ''}`,
+    `  Codex         codex mcp add ${name} --url ${at}${keyNeeded ? ' --bearer-token-env-var PARLEY_API_KEY' : ''}`,
     `  Gemini CLI    gemini mcp add --scope user --transport http${header} ${name} ${at}`,
   ]
   const lines = [
@@ -43,6 +43,12 @@ export function banner(ready: Ready): string {
     `  metrics   ${url}/metrics`,
     `  storage   ${storage}`,
     '',
+    ...(keyNeeded
+      ? [
+          'Every agent needs a key: `parley invite NAME` prints the line that gives one, `parley keys create NAME` a key.',
+          '',
+        ]
+      : []),
     'Connect a coding agent by `parley init` in its repository, or by hand:',
     '',
     ...connect('parley', `${here}${mailPath}`),
@@ -55,7 +61,7 @@ export function banner(ready: Ready): string {
   ]
   if (unguarded)
     lines.push(
-      'Other machines can reach this address, but get no further than 401: set HTTP_BEARER_TOKEN to let them in.',
+      'Other machines can reach this address, but get no further than 401 without a key: `parley invite NAME` lets an agent in, `parley token new` and a restart yourself.',
       '',
     )
   if (nameless)

@@ -86,9 +86,9 @@ function announce(shown: Shown, { STORAGE_ROOT }: Config, { stdout, env }: Aroun
 
 /** Without its functions: it goes from one process to another. */
 function shownOf(server: Shown): Shown {
-  const { url, publicUrl, mailPath, storage, tokenNeeded, unguarded, nameless, missing } = server
+  const { url, publicUrl, mailPath, storage, keyNeeded, unguarded, nameless, missing } = server
   const named = missing && { message: missing.message, hint: missing.hint }
-  return { url, publicUrl, mailPath, storage, tokenNeeded, unguarded, nameless, ...(named && { missing: named }) }
+  return { url, publicUrl, mailPath, storage, keyNeeded, unguarded, nameless, ...(named && { missing: named }) }
 }
 
 /** A file that cannot be used leaves the certificate that is in use. */

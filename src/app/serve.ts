@@ -200,7 +200,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
       publicUrl: config.HTTP_PUBLIC_URL,
       mailPath: config.HTTP_PATH,
       storage: storageName(config),
-      tokenNeeded: config.HTTP_BEARER_TOKEN !== undefined && !localIsFree,
+      keyNeeded: !localIsFree,
       unguarded: config.HTTP_BEARER_TOKEN === undefined && !isLoopback(config.HTTP_HOST),
       nameless: config.HTTP_PUBLIC_URL === undefined && !isLoopback(config.HTTP_HOST),
       missing,

@@ -109,7 +109,7 @@ verifies('serve.base.path', 'every door, page, asset, redirect, cookie and URL i
       version: '1',
       mailPath: '/mcp',
       storage: '',
-      tokenNeeded: true,
+      keyNeeded: true,
       unguarded: false,
       nameless: false,
     }),

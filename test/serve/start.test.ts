@@ -41,15 +41,19 @@ describe('The banner', () => {
     expect(output.stderr).toBe('')
   })
 
-  verifies('serve.start.banner', 'lets the shell fill in a token that is needed, and never shows it', async () => {
-    const token = 'a-token-nobody-may-see'
-    const { output } = await startParley({
-      env: { HTTP_BEARER_TOKEN: token, HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED: 'false' },
-    })
-    expect(output.stdout.match(/--header "Authorization: Bearer \$HTTP_BEARER_TOKEN"/g)).toHaveLength(4)
-    expect(output.stdout).toMatch(/codex mcp add .* --bearer-token-env-var HTTP_BEARER_TOKEN\n/)
-    expect(output.stdout + output.stderr).not.toContain(token)
-  })
+  verifies(
+    'serve.start.banner',
+    'lets the shell fill in the key of an agent where one is needed, and never shows the token',
+    async () => {
+      const token = 'a-token-nobody-may-see'
+      const { output } = await startParley({
+        env: { HTTP_BEARER_TOKEN: token, HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED: 'false' },
+      })
+      expect(output.stdout.match(/--header "Authorization: Bearer \$PARLEY_API_KEY"/g)).toHaveLength(4)
+      expect(output.stdout).toMatch(/codex mcp add .* --bearer-token-env-var PARLEY_API_KEY\n/)
+      expect(output.stdout + output.stderr).not.toContain(token)
+    },
+  )
 
   verifies('serve.start.banner', 'leaves the token out where callers on this machine need none', async () => {
     const { output } = await startParley({ env: { HTTP_BEARER_TOKEN: 'a-token-nobody-may-see' } })
@@ -81,7 +85,7 @@ describe('The address', () => {
   verifies('serve.start.address', 'may be every address, and then others are let in with the token only', async () => {
     const { url, port, output } = await startParley({ args: ['--host', '0.0.0.0'] })
     expect(url).toBe(`http://127.0.0.1:${port}`)
-    expect(output.stdout).toContain('set HTTP_BEARER_TOKEN')
+    expect(output.stdout).toContain('`parley token new`')
     expect(await mailbox({ url }, 'alice').check()).toBeNull()
     if (outside === undefined) return
     const from = `http://${outside}:${port}`
@@ -89,10 +93,10 @@ describe('The address', () => {
     expect((await fetch(`${from}/agents/alice/mcp`, { method: 'POST' })).status).toBe(401)
   })
 
-  test.skipIf(outside === undefined)('that others can reach needs the token also in the lines printed', async () => {
+  test.skipIf(outside === undefined)('that others can reach needs a key also in the lines printed', async () => {
     const env = { HTTP_HOST: outside ?? '', HTTP_BEARER_TOKEN: 'a-token-nobody-may-see' }
     const { url, output } = await startParley({ env })
-    expect(output.stdout).toContain('Bearer $HTTP_BEARER_TOKEN')
+    expect(output.stdout).toContain('Bearer $PARLEY_API_KEY')
     expect((await fetch(`${url}/agents/alice/mcp`, { method: 'POST' })).status).toBe(401)
   })
 

@@ -85,7 +85,7 @@ export const givenIn = ({ authorization, 'x-api-key': apiKey }: IncomingMessage[
 
 const notValid = (): HubError =>
   new HubError('UNAUTHENTICATED', 'The credentials are not valid here.', {
-    hint: 'Send "Authorization: Bearer" with the value of HTTP_BEARER_TOKEN, or with the key of an agent.',
+    hint: 'Send "Authorization: Bearer" with the key of an agent (`parley invite`), or with the token of the operator (`parley token show`).',
   })
 
 /** Hashing first makes the lengths equal, which the comparison needs, and hides the length of the secret. */

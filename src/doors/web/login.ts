@@ -28,8 +28,8 @@ export function loginView({ csrf, query, guarded, signedIn }: Visit, fault?: str
 ${fault && html`<p class="fault" id="token-fault">${fault}</p>`}
 <p class="hint">${
       guarded
-        ? 'The token is the value of HTTP_BEARER_TOKEN.'
-        : 'No HTTP_BEARER_TOKEN is set: whoever is on this machine needs no login.'
+        ? html`<code>parley token show</code> prints the token, where HTTP_BEARER_TOKEN is not set.`
+        : html`There is no token (<code>parley token new</code> makes one): whoever is on this machine needs no login.`
     } Whoever can read the storage folder of Parley gets a code by <code>parley login</code>.</p>
 <button class="primary">Log in</button></form>`
   }

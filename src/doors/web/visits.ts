@@ -134,7 +134,7 @@ export function createVisits(app: FastifyInstance, options: WebOptions, { sessio
         const known = await whoIs(raw)
         if (known.signedIn || headers.authorization === undefined || !mayOperate(known.caller))
           throw new HubError('FORBIDDEN', "Programs post here with the operator's token.", {
-            hint: 'Send "Authorization: Bearer" with the value of HTTP_BEARER_TOKEN.',
+            hint: 'Send "Authorization: Bearer" with that token: `parley token show` prints it.',
           })
         return { visit: await visitOf(request, reply, known), fields: fieldsOf(body), program: true }
       }

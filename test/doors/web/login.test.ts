@@ -45,7 +45,7 @@ describe('The login', () => {
 
   verifies('web.login.cookie', 'is there while no token is set, and lets nobody in by an empty one', async () => {
     const { url } = open()
-    expect((await visitor(url).get('/mail/login')).text).toContain('No HTTP_BEARER_TOKEN is set')
+    expect((await visitor(url).get('/mail/login')).text).toContain('There is no token')
     for (const given of ['', 'x']) expect((await login(url, given)).answer.status).toBe(422)
   })
 
