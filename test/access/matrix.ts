@@ -305,6 +305,7 @@ export const matrix = {
     countAttention: anybody,
     readBoard: readsProject,
     readNeeds: readsProject,
+    readNeedLines: readsProject,
     readFrame: anybody,
     remindAgent: people,
     knowInitials: anybody,

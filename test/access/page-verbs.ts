@@ -38,7 +38,7 @@ import {
   unmarked,
 } from '../../src/core/pages/marks.ts'
 import { readMessage, showMessage } from '../../src/core/pages/message.ts'
-import { readNeeds } from '../../src/core/pages/needs.ts'
+import { readNeedLines, readNeeds } from '../../src/core/pages/needs.ts'
 import { listAddressable, sendAsOverseer } from '../../src/core/pages/overseer.ts'
 import { listGroups } from '../../src/core/pages/overseer-groups.ts'
 import { answerMessage, answerThread, setTopicStatus } from '../../src/core/pages/person-answers.ts'
@@ -74,6 +74,7 @@ export const pageVerbs = {
   countAttention: (hub, { caller }) => countAttention(hub, caller),
   readBoard: async (hub, { caller, project }) => (await readBoard(hub, caller, { project })).agents,
   readNeeds: async (hub, { caller, project }) => void (await readNeeds(hub, caller, { project })),
+  readNeedLines: async (hub, { caller, project }) => void (await readNeedLines(hub, caller, { project })),
   readFrame: async (hub, { caller }) => void (await readFrame(hub, caller, { mark: 'here' })),
   remindAgent: (hub, { caller, project, name }) => remindAgent(hub, caller, project, name),
   listAttention: (hub, { caller, project }) => listAttention(hub, caller, { view: 'unread', project, ...page }),

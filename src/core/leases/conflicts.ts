@@ -13,8 +13,11 @@ export interface LeasePair<Row> {
 /** Comparing takes no longer than some milliseconds; pairs beyond that are not found. */
 const mostSteps = 50_000
 
-/** The oldest holder first, each pair once. */
-export function conflictsOf<Row extends Held>(leases: readonly Row[]): LeasePair<Row>[] {
+/** The oldest holder first, each pair once; only pairs with one that is asked for. */
+export function conflictsOf<Row extends Held>(
+  leases: readonly Row[],
+  isAsked: (lease: Row) => boolean = () => true,
+): LeasePair<Row>[] {
   const place = (projectId: number, prefix: string): string => `${projectId}/${prefix}`
   const byPlace = Map.groupBy(leases, ({ project_id, prefix }) => place(project_id, prefix))
   const pairs = new Map<string, LeasePair<Row>>()
@@ -29,6 +32,7 @@ export function conflictsOf<Row extends Held>(leases: readonly Row[]): LeasePair
       for (const leading of leadingTo(one.prefix))
         for (const two of byPlace.get(place(one.project_id, leading)) ?? []) {
           if (one.agent_id === two.agent_id || one.exclusive + two.exclusive === 0) continue
+          if (!isAsked(one) && !isAsked(two)) continue
           const [holder, other] = one.id < two.id ? [one, two] : [two, one]
           const key = `${holder.id} ${other.id}`
           if (!pairs.has(key) && meet(one.pattern, two.pattern)) pairs.set(key, { holder, other })

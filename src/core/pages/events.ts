@@ -1,6 +1,6 @@
 /** Page events: they tell open pages that something changed in a project, a thread or with an agent, and never what was written. */
 import { can } from '../../db/dialect.ts'
-import { findEnd, findLastChange } from '../../store/feed/changes.ts'
+import { findLastChange, findMarkedEnd } from '../../store/feed/changes.ts'
 import type { FeedPosition } from '../../store/feed/positions.ts'
 import {
   listEventBlind,
@@ -102,7 +102,7 @@ export async function findEventPosition(
   hub: Hub,
   _caller: Caller,
 ): Promise<{ readonly since: string; readonly mark: string }> {
-  const { mark, ...place } = await findEnd(reader(hub))
+  const { mark, ...place } = await findMarkedEnd(reader(hub))
   return { since: writePlace(place), mark }
 }
 

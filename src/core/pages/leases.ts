@@ -1,13 +1,13 @@
 /** Leases as people see them: each with its state in words, and who else holds the same paths. */
-import { OverBudget, parseGlob } from '../../globs/globs.ts'
 import { listActiveTimes } from '../../store/agents/agents.ts'
 import { listLeases as listRows, type NamedLeaseRow } from '../../store/leases.ts'
+import { listHolding } from '../../store/pages/board.ts'
 import type { Caller } from '../access/callers.ts'
 import { activity } from '../agents/activity.ts'
 import { needAgent } from '../agents/agents.ts'
 import { type Hub, reader } from '../hub/hub.ts'
+import { conflictsOf } from '../leases/conflicts.ts'
 import { fromNamed, type Lease } from '../leases/leases.ts'
-import { listInTheWay } from '../leases/overlaps.ts'
 import { needProject } from '../projects/projects.ts'
 import { type Page, pageOf } from './page-message.ts'
 
@@ -27,8 +27,8 @@ interface LeasesWish {
   readonly limit: number
 }
 
-/** Comparing for one page takes no longer than some milliseconds; past that conflicts are not marked. */
-const mostSteps = 50_000
+/** So many of the newest that hold now are compared with those of a page. */
+const mostHolding = 2000
 
 /** The newest first. */
 export async function listPageLeases(
@@ -43,16 +43,16 @@ export async function listPageLeases(
   const activeAt = state === 'active' ? now : undefined
   const rows = await listRows(reader(hub), { projectId, activeAt, agentId, before, limit: limit + 1 })
   const { items, next } = pageOf(rows, limit, ({ id }) => id)
-  const budget = { steps: mostSteps }
   const holders = [...new Set(items.map(({ agent_id }) => agent_id))]
   const written = holders.length === 0 ? [] : await listActiveTimes(reader(hub), holders)
   const seen = new Map(written.map(({ id, active_at }) => [id, activity(hub).latest(id, active_at)]))
-  const leases: PageLease[] = []
-  for (const row of items) {
-    const word = stateOf(row, now)
-    const conflicts = word === 'active' ? await inTheWay(hub, { projectId, row, now, budget }) : []
-    leases.push({ ...fromNamed(row), state: word, holderSeenAt: seen.get(row.agent_id) ?? 0, conflicts })
-  }
+  const inTheWay = await listInTheWay(hub, projectId, items, now)
+  const leases = items.map((row) => ({
+    ...fromNamed(row),
+    state: stateOf(row, now),
+    holderSeenAt: seen.get(row.agent_id) ?? 0,
+    conflicts: inTheWay.get(row.id) ?? [],
+  }))
   return { items: leases, next }
 }
 
@@ -60,18 +60,22 @@ export async function listPageLeases(
 const stateOf = ({ released_at, expires_at }: NamedLeaseRow, now: number): PageLease['state'] =>
   released_at !== null && released_at < expires_at ? 'released' : expires_at <= now ? 'expired' : 'active'
 
-async function inTheWay(
+/** All that hold now are read once, and compared in memory. */
+async function listInTheWay(
   hub: Hub,
-  { projectId, row, now, budget }: { projectId: number; row: NamedLeaseRow; now: number; budget: { steps: number } },
-): Promise<PageLease['conflicts']> {
-  const parsed = parseGlob(row.pattern)
-  if ('fault' in parsed || budget.steps <= 0) return []
-  const wanted = { projectId, agentId: row.agent_id, glob: parsed.glob, exclusive: row.exclusive === 1, now, budget }
-  try {
-    const { rows } = await listInTheWay(reader(hub), wanted)
-    return rows.map(({ id, agent, pattern }) => ({ id, agent, pattern }))
-  } catch (error) {
-    if (error instanceof OverBudget) return []
-    throw error
-  }
+  projectId: number,
+  rows: readonly NamedLeaseRow[],
+  now: number,
+): Promise<ReadonlyMap<number, PageLease['conflicts']>> {
+  const asked = new Set(rows.filter((row) => stateOf(row, now) === 'active').map(({ id }) => id))
+  const found = new Map<number, Pick<Lease, 'id' | 'agent' | 'pattern'>[]>()
+  if (asked.size === 0) return found
+  const holding = await listHolding(reader(hub), { projectId }, { now, limit: mostHolding })
+  for (const { holder, other } of conflictsOf(holding, ({ id }) => asked.has(id)))
+    for (const [of, { id, agent, pattern }] of [
+      [holder.id, other],
+      [other.id, holder],
+    ] as const)
+      found.set(of, [...(found.get(of) ?? []), { id, agent, pattern }])
+  return found
 }

@@ -38,21 +38,16 @@ export async function listLoops(hub: Hub, caller: Caller): Promise<Loop[]> {
   if (!mayRoam(caller)) return []
   const db = reader(hub)
   const loops: Loop[] = []
-  const named = async (ids: readonly number[]) => (ids.length === 0 ? [] : await listNamesOf(db, ids))
-  for (const { thread_id, paused_at: pausedAt } of await listPausedThreads(db)) {
-    const thread = await findLoopThread(db, thread_id)
-    if (thread === undefined) continue
-    const agents = (await named(await listLatestSenders(db, thread_id, newest))).map(({ name }) => name).sort()
-    const project = await slugOfProject(hub, thread.project_id)
-    loops.push({ id: `thread-${thread_id}`, thread: thread.called, project, agents, pausedAt })
+  const threads = await listPausedThreads(db)
+  const ids = threads.map(({ thread_id }) => thread_id)
+  const senders = Map.groupBy(await listLatestSenders(db, ids, newest), ({ thread_id }) => thread_id)
+  for (const { thread_id, called: thread, project_id, paused_at: pausedAt } of threads) {
+    const agents = (senders.get(thread_id) ?? []).map(({ name }) => name).sort()
+    loops.push({ id: `thread-${thread_id}`, thread, project: await slugOfProject(hub, project_id), agents, pausedAt })
   }
-  for (const { low_id, high_id, paused_at: pausedAt } of await listPausedPairs(db)) {
-    const both = await named([low_id, high_id])
-    const [first] = both
-    if (first === undefined) continue
-    const project = await slugOfProject(hub, first.project_id)
-    const agents = both.map(({ name }) => name).sort()
-    loops.push({ id: `pair-${low_id}-${high_id}`, thread: undefined, project, agents, pausedAt })
+  for (const { low_id, high_id, low, high, project_id, paused_at: pausedAt } of await listPausedPairs(db)) {
+    const project = await slugOfProject(hub, project_id)
+    loops.push({ id: `pair-${low_id}-${high_id}`, thread: undefined, project, agents: [low, high].sort(), pausedAt })
   }
   return loops.sort((a, b) => b.pausedAt - a.pausedAt)
 }

@@ -13,6 +13,7 @@ import { type DeadLetter, lettersOf } from './dead-letters.ts'
 import { keep } from './kept.ts'
 import { type Loop, listLoops } from './loops.ts'
 import { listPageMessages, type PageMessage, slugsOf } from './page-message.ts'
+import { listAnswers } from './person-answers.ts'
 
 /** Two leases in each other's way, with the project of both. */
 export interface Conflict {
@@ -24,22 +25,28 @@ export interface Conflict {
 }
 
 /** An agent that owes acknowledgements. */
-export interface Debtor {
+interface Debt {
   readonly agent: BoardAgent
   readonly count: number
   readonly since: number
   /** The newest of the messages. */
+  readonly messageIds: readonly number[]
+}
+
+export interface Debtor extends Debt {
+  /** The same, as far as they are in sight. */
   readonly messages: readonly PageMessage[]
 }
 
-export interface Needs {
+/** There may be hundreds of overdue messages: whoever counts the lines, or tells them in a sentence, reads none. */
+export interface NeedLines {
   /** Unread mail to people, the newest first. */
   readonly answers: readonly PageMessage[]
   /** Questions in topics that nobody has answered for a while. */
   readonly questions: readonly PageMessage[]
   readonly contacts: readonly Contact[]
   readonly conflicts: readonly Conflict[]
-  readonly debtors: readonly Debtor[]
+  readonly debtors: readonly Debt[]
   /** The stuck ones that no other line tells of. */
   readonly stuck: readonly BoardAgent[]
   /** Agents that only answered each other: they are not woken until somebody resumes it. */
@@ -49,6 +56,8 @@ export interface Needs {
   readonly count: number
 }
 
+export type Needs = Omit<NeedLines, 'debtors'> & { readonly debtors: readonly Debtor[] }
+
 const most = { answers: 20, questions: 20, contacts: 50, conflicts: 50, messages: 3, dead: 20 } as const
 
 interface NeedsWish {
@@ -57,42 +66,57 @@ interface NeedsWish {
   readonly mark?: string | undefined
 }
 
-export async function readNeeds(hub: Hub, caller: Caller, { project, mark }: NeedsWish = {}): Promise<Needs> {
+export async function readNeedLines(hub: Hub, caller: Caller, { project, mark }: NeedsWish = {}): Promise<NeedLines> {
   const home = project === undefined ? undefined : await needProject(hub, caller, project)
   return keep(hub, caller, { name: `needs ${home?.id ?? ''}`, mark }, async () =>
-    needsOf(hub, caller, home, await readBoard(hub, caller, { project, mark })),
+    linesOf(hub, caller, home, await readBoard(hub, caller, { project, mark })),
   )
 }
 
-async function needsOf(
+/** With the overdue messages of the first debtors, so many of them. */
+export async function readNeeds(
+  hub: Hub,
+  caller: Caller,
+  { mostDebtors = Number.POSITIVE_INFINITY, ...wish }: NeedsWish & { readonly mostDebtors?: number } = {},
+): Promise<Needs> {
+  const { debtors, ...lines } = await readNeedLines(hub, caller, wish)
+  const name = `debtors ${wish.project ?? ''} ${mostDebtors}`
+  return keep(hub, caller, { name, mark: wish.mark }, async () => {
+    const ids = debtors.slice(0, mostDebtors).flatMap(({ messageIds }) => messageIds)
+    const shown = await listPageMessages(hub, pageSight(caller), [...new Set(ids)])
+    const messages = new Map(shown.map((one) => [one.id, one]))
+    return {
+      ...lines,
+      debtors: debtors.map((debt) => ({ ...debt, messages: debt.messageIds.flatMap((id) => messages.get(id) ?? []) })),
+    }
+  })
+}
+
+async function linesOf(
   hub: Hub,
   caller: Caller,
   home: Project | undefined,
   { byId, conflicts, owed }: Board,
-): Promise<Needs> {
+): Promise<NeedLines> {
   const db = reader(hub)
   const [sight, now] = [pageSight(caller), hub.clock.now()]
-  const answers = mayRoam(caller) ? await listPageMessages(hub, sight, await listAnswerIds(db, most.answers)) : []
+  const boxes = (await listAnswers(hub, caller)).map(({ agentId }) => agentId)
+  const answerIds = await listAnswerIds(db, boxes, most.answers)
+  const questionIds = await openQuestions(hub, home?.id ?? homeOf(caller))
+  const told = await listPageMessages(hub, sight, [...answerIds, ...questionIds])
   const whose = { projectId: homeOf(caller), agentId: agentOf(caller)?.agentId }
   const asked = await listPendingContacts(db, { ...whose, limit: most.contacts })
   const debts = Map.groupBy(owed, ({ recipient_id }) => recipient_id)
-  const shown = [...debts.values()].flatMap((rows) => rows.slice(0, most.messages).map(({ message_id }) => message_id))
-  const messages = new Map((await listPageMessages(hub, sight, [...new Set(shown)])).map((one) => [one.id, one]))
   const slugs = await slugsOf(
     hub,
     conflicts.map(({ holder }) => holder.project_id),
   )
-  const debtors = [...debts].flatMap(([id, rows]): Debtor[] => {
+  const debtors = [...debts].flatMap(([id, rows]): Debt[] => {
     const agent = byId.get(id)
     if (agent === undefined) return []
-    return [
-      {
-        agent,
-        count: rows.length,
-        since: rows.reduce((least, { sent_at }) => Math.min(least, sent_at), now),
-        messages: rows.slice(0, most.messages).flatMap(({ message_id }) => messages.get(message_id) ?? []),
-      },
-    ]
+    const since = rows.reduce((least, { sent_at }) => Math.min(least, sent_at), now)
+    const messageIds = rows.slice(0, most.messages).map(({ message_id }) => message_id)
+    return [{ agent, count: rows.length, since, messageIds }]
   })
   const pairs = conflicts.slice(0, most.conflicts).map(({ holder, other }): Conflict => {
     const agent = byId.get(holder.agent_id)
@@ -106,10 +130,11 @@ async function needsOf(
   })
   // A holder that is stuck comes first.
   pairs.sort((a, b) => Number(b.stuck) - Number(a.stuck))
-  const told = new Set([...conflicts.map(({ holder }) => holder.agent_id), ...debts.keys()])
-  const stuck = [...byId.values()].filter(({ id, state }) => state === 'stuck' && !told.has(id))
+  const named = new Set([...conflicts.map(({ holder }) => holder.agent_id), ...debts.keys()])
+  const stuck = [...byId.values()].filter(({ id, state }) => state === 'stuck' && !named.has(id))
   const contacts = asked.map((row) => toContact(row, now)).filter(({ status }) => status === 'pending')
-  const questions = await openQuestions(hub, caller, home?.id ?? homeOf(caller))
+  const answers = told.filter(({ id }) => answerIds.includes(id))
+  const questions = told.filter(({ id }) => questionIds.includes(id))
   const here = <One extends { readonly project: string }>(all: readonly One[]): readonly One[] =>
     home === undefined ? all : all.filter((one) => one.project === home.slug)
   const loops = here(await listLoops(hub, caller))
@@ -120,9 +145,8 @@ async function needsOf(
 }
 
 /** Peers answer each other within minutes; after a week nobody waits for the answer any more. */
-async function openQuestions(hub: Hub, caller: Caller, projectId: number | undefined): Promise<PageMessage[]> {
+function openQuestions(hub: Hub, projectId: number | undefined): Promise<number[]> {
   const now = hub.clock.now()
   const sent = { after: now - givenUpMs, before: now - hub.rules.stuckMs }
-  const ids = await listOpenQuestions(reader(hub), { projectId, sent, limit: most.questions })
-  return listPageMessages(hub, pageSight(caller), ids)
+  return listOpenQuestions(reader(hub), { projectId, sent, limit: most.questions })
 }

@@ -145,6 +145,7 @@ export async function setTopicStatus(
 }
 
 export interface Answers {
+  readonly agentId: number
   /** The slug of a project. */
   readonly project: string
   readonly unread: number
@@ -158,5 +159,9 @@ export async function listAnswers(hub: Hub, caller: Caller): Promise<Answers[]> 
     hub,
     rows.map(({ project_id }) => project_id),
   )
-  return rows.map(({ project_id, unread }) => ({ project: slugs.get(project_id) ?? '', unread: Number(unread) }))
+  return rows.map(({ id, project_id, unread }) => ({
+    agentId: id,
+    project: slugs.get(project_id) ?? '',
+    unread: Number(unread),
+  }))
 }

@@ -90,12 +90,23 @@ export async function listThreads(
 
 /** Threads of which nothing is in sight are left out. */
 export async function describe(hub: Hub, sight: Sight, rows: readonly ThreadRow[]): Promise<PageThread[]> {
-  const ids = rows.flatMap(({ first_id, last_id }) => [first_id, last_id].filter((id) => id !== null))
-  const messages = new Map(
-    (await listPageMessages(hub, sight, [...new Set(ids)])).map((message) => [message.id, message]),
-  )
+  const messages = await listPageMessages(hub, sight, [...new Set(rows.flatMap(endsOf))])
   const parts = await participantsOf(hub, sight, rows)
-  const counts = await countsOf(hub, sight, rows)
+  return described(rows, { messages, parts, counts: await countsOf(hub, sight, rows) })
+}
+
+/** The messages that a thread is described by. */
+const endsOf = ({ first_id, last_id }: ThreadRow): number[] => [first_id, last_id].filter((id) => id !== null)
+
+interface Known {
+  /** With the ends of each thread, as far as they are in sight. */
+  readonly messages: readonly PageMessage[]
+  readonly parts: ReadonlyMap<number, readonly Part[]>
+  readonly counts: ReadonlyMap<number, number>
+}
+
+function described(rows: readonly ThreadRow[], { messages: all, parts, counts }: Known): PageThread[] {
+  const messages = new Map(all.map((message) => [message.id, message]))
   return rows.flatMap((row) => {
     const last = messages.get(row.last_id ?? 0)
     const first = messages.get(row.first_id ?? 0) ?? last
@@ -126,7 +137,11 @@ const countsOf = (hub: Hub, sight: Sight, rows: readonly ThreadRow[]) =>
 
 type Part = PartRow & { readonly project: string }
 
-async function participantsOf(hub: Hub, sight: Sight, rows: readonly ThreadRow[]): Promise<Map<number, Part[]>> {
+async function participantsOf(
+  hub: Hub,
+  sight: Sight,
+  rows: readonly ThreadRow[],
+): Promise<ReadonlyMap<number, Part[]>> {
   if (rows.length === 0) return new Map()
   const found = await listParticipants(
     reader(hub),
@@ -208,13 +223,15 @@ export async function showThread(
   const sorted = ids.sort((a, b) => (after === undefined ? b - a : a - b))
   const { items, next: further } = pageOf(sorted, limit, (id) => id)
   const shown = after === undefined ? items.toReversed() : items
-  const seen = await listWithRows(hub, sight, shown, { length: bodyLength })
   const [row] = rows
-  const [described] = row === undefined ? [] : await describe(hub, sight, rows.slice(0, 1))
+  const ends = row === undefined ? [] : endsOf(row)
+  const read = await listWithRows(hub, sight, [...new Set([...shown, ...ends])], { length: bodyLength })
+  const seen = read.filter(({ message: { id } }) => shown.includes(id))
+  const parts = await participantsOf(hub, sight, rows)
+  const counts = await countsOf(hub, sight, rows.slice(0, 1))
+  const [whole] = described(rows.slice(0, 1), { messages: read.map(({ message }) => message), parts, counts })
   // Only the end of a thread may be in sight of an agent, and the other half of a message in a foreign one.
-  const about =
-    described ??
-    (row !== undefined && seen.length > 0 ? undescribed(row, seen, await countsOf(hub, sight, [row])) : undefined)
+  const about = whole ?? (row !== undefined && seen.length > 0 ? undescribed(row, seen, counts) : undefined)
   if (row === undefined || about === undefined || (seen.length === 0 && row.name === null && before === undefined))
     throw noThread(home, thread)
   const { last: _, ...told } = about
@@ -222,7 +239,7 @@ export async function showThread(
     ...told,
     project: home.slug,
     closeReason: row.close_reason ?? undefined,
-    participants: await present(hub, sight, rows),
+    participants: await present(hub, row, [...parts.values()].flat()),
     messages: seen.map(toThreadMessage),
     next: after === undefined ? further : shown[0],
     later: after === undefined ? (before === undefined ? undefined : shown.at(-1)) : further,
@@ -267,10 +284,8 @@ const toThreadMessage = ({ message, row }: MessageWithRows): ThreadMessage => ({
   replyTo: row.reply_to ?? undefined,
 })
 
-async function present(hub: Hub, sight: Sight, rows: readonly ThreadRow[]): Promise<Participant[]> {
-  const parts = [...(await participantsOf(hub, sight, rows)).values()].flat()
-  const [topic] = rows
-  const there = topic?.name ? await listSynced(reader(hub), topic.id) : new Map<number, never>()
+async function present(hub: Hub, { id, name }: ThreadRow, parts: readonly Part[]): Promise<Participant[]> {
+  const there = name === null ? new Map<number, never>() : await listSynced(reader(hub), id)
   const waits = await whoWaits(hub)
   return [...new Map(parts.map((part) => [part.id, part])).values()].map((part) => {
     return {

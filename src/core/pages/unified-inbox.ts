@@ -50,36 +50,37 @@ interface AllThreadsWish {
   readonly limit: number
 }
 
-/** The newest message of each thread, with how many there are and what the thread is called. */
-export async function listAllThreads(
+type NewestOfThread = PageMessage & { readonly title: string | undefined }
+
+/** The newest message of each thread, with what the thread is called. */
+export async function listNewestThreads(
   hub: Hub,
   caller: Caller,
   { project, before, limit }: AllThreadsWish,
-): Promise<Page<PageMessage & { readonly count: number; readonly title: string | undefined }>> {
+): Promise<Page<NewestOfThread>> {
   const sight = pageSight(caller)
   const home = project === undefined ? undefined : (await needProject(hub, caller, project)).id
   const projectId = home ?? homeOf(caller)
   const last = await listLast(reader(hub), { projectId, below: before, limit: limit + 1 })
-  const page = pageOf(last, limit, ({ last_id }) => last_id)
-  const counts = await listThreadCounts(
-    reader(hub),
-    page.items.map(({ thread_id }) => thread_id),
-    sight,
-  )
-  const ids = new Map(page.items.map(({ thread_id, last_id }) => [last_id, thread_id]))
-  const titles = await listFirstSubjects(reader(hub), [...ids.values()], sight)
-  const byMessage = new Map(page.items.map(({ thread_id, last_id }) => [last_id, counts.get(thread_id) ?? 1]))
-  const messages = await listPageMessages(
-    hub,
-    sight,
-    page.items.map(({ last_id }) => last_id),
-  )
+  const { items, next } = pageOf(last, limit, ({ last_id }) => last_id)
+  const threadIds = items.map(({ thread_id }) => thread_id)
+  const titles = await listFirstSubjects(reader(hub), threadIds, sight)
+  const ids = items.map(({ last_id }) => last_id)
+  const messages = await listPageMessages(hub, sight, ids)
   return {
-    items: messages.map((message) => ({
-      ...message,
-      count: byMessage.get(message.id) ?? 1,
-      title: message.topic ?? titles.get(ids.get(message.id) ?? 0),
-    })),
-    next: page.next,
+    items: messages.map((message) => ({ ...message, title: message.topic ?? titles.get(message.threadId) })),
+    next,
   }
+}
+
+/** The same, with how many messages there are. */
+export async function listAllThreads(
+  hub: Hub,
+  caller: Caller,
+  wish: AllThreadsWish,
+): Promise<Page<NewestOfThread & { readonly count: number }>> {
+  const { items, next } = await listNewestThreads(hub, caller, wish)
+  const ids = items.map(({ threadId }) => threadId)
+  const counts = await listThreadCounts(reader(hub), ids, pageSight(caller))
+  return { items: items.map((item) => ({ ...item, count: counts.get(item.threadId) ?? 1 })), next }
 }

@@ -35,6 +35,7 @@ import { messageTraces } from './0032-message-traces.ts'
 import { beside } from './0033-beside.ts'
 import { people } from './0034-people.ts'
 import { retention } from './0035-retention.ts'
+import { pageLists } from './0036-page-lists.ts'
 
 export const migrations: readonly Migration[] = [
   mailbox,
@@ -72,4 +73,5 @@ export const migrations: readonly Migration[] = [
   beside,
   people,
   retention,
+  pageLists,
 ]

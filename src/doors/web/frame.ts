@@ -35,10 +35,7 @@ export async function loadFrame({ hub, caller, mark, marks }: Visit): Promise<Fr
   return {
     answers,
     needs,
-    // The common project is always there, also where nobody uses it.
-    projects: projects.items
-      .filter(({ agents, messages }) => agents + messages > 0)
-      .map(({ id, slug }) => ({ slug, fresh: fresh.projects.get(id) ?? 0 })),
+    projects: projects.items.map(({ id, slug }) => ({ slug, fresh: fresh.projects.get(id) ?? 0 })),
     moreProjects: projects.next !== undefined,
     threads: threads.items.map(({ id, threadId, project, thread, subject, title, sealed }) => ({
       href: at(project, 'thread', thread ?? String(id)),

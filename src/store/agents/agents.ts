@@ -128,11 +128,15 @@ export async function hasKeys(db: Reader): Promise<boolean> {
   return (await db.all(sql`SELECT 1 FROM agents WHERE keyed = 1 LIMIT 1`)).length > 0
 }
 
-/** The projects in which the agent of one name has unread mail, and how much. */
-export function listUnreadNamed(db: Reader, nameKey: string): Promise<{ project_id: number; unread: number }[]> {
+/** The agents of one name that have unread mail, by project, and how much. As a join, SQLite would go through all agents. */
+export function listUnreadNamed(
+  db: Reader,
+  nameKey: string,
+): Promise<{ id: number; project_id: number; unread: number }[]> {
   return db.all(sql`
-    SELECT a.project_id, a.unread FROM projects p JOIN agents a ON a.project_id = p.id AND a.name_key = ${nameKey}
-    WHERE a.unread > 0 ORDER BY a.project_id`)
+    SELECT id, project_id, unread FROM agents
+    WHERE id IN (SELECT (SELECT n.id FROM agents n WHERE n.project_id = p.id AND n.name_key = ${nameKey}) FROM projects p)
+      AND unread > 0 ORDER BY project_id`)
 }
 
 export function listAgentsById(db: Reader, ids: readonly number[]): Promise<AgentRow[]> {

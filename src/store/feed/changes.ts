@@ -138,8 +138,17 @@ export async function findLastChange(db: Reader): Promise<number> {
 }
 
 /** Where the feed ends: what is committed later comes after it. */
-export async function findEnd(db: Reader): Promise<FeedPosition & { readonly mark: string }> {
-  const [row] = await db.all<FeedPosition & { mark: string }>(feedOrder(db).end)
+export async function findEnd(db: Reader): Promise<FeedPosition> {
+  const [row] = await db.all<FeedPosition>(feedOrder(db).end)
+  return row ?? start
+}
+
+/** The same, with a text that is the same while nothing changes. */
+export async function findMarkedEnd(db: Reader): Promise<FeedPosition & { readonly mark: string }> {
+  const { end, mark } = feedOrder(db)
+  const [row] = await db.all<FeedPosition & { mark: string }>(
+    sql`SELECT e.tx, e.id, ${mark} AS mark FROM (${end}) AS e`,
+  )
   return row ?? { ...start, mark: '' }
 }
 

@@ -28,8 +28,10 @@ interface FeedOrder {
   readonly settled: Sql
   /** A row of `changes` or `followers` that came with a copy of another server's database: this one has not counted as far. */
   readonly foreign: Sql
-  /** Selects the place after everything that is settled now; `mark` is the same only while nothing is committed. */
+  /** Selects the place after everything that is settled now. */
   readonly end: Sql
+  /** A text that is the same while no change is committed, whatever else the server commits. */
+  readonly mark: Sql
 }
 
 /** One writer at a time: ids are in the order of the commits. */
@@ -40,7 +42,8 @@ const sqlite: FeedOrder = {
   upTo: ({ id }) => sql`id <= ${id}`,
   settled: raw('TRUE'),
   foreign: raw('FALSE'),
-  end: raw('SELECT 0 AS tx, COALESCE(MAX(id), 0) AS id, CAST(COALESCE(MAX(id), 0) AS TEXT) AS mark FROM changes'),
+  end: raw('SELECT 0 AS tx, COALESCE(MAX(id), 0) AS id FROM changes'),
+  mark: raw('(SELECT CAST(COALESCE(MAX(id), 0) AS TEXT) FROM changes)'),
 }
 
 /**
@@ -78,8 +81,10 @@ const postgres: FeedOrder = {
   upTo: ({ tx, id }) => sql`(tx, id) <= (${tx}, ${id})`,
   settled: raw(`tx < ${horizon}`),
   foreign: raw('tx > pg_snapshot_xmax(pg_current_snapshot())::text::bigint'),
-  // The place stands still while an older transaction is open, though others commit; the snapshot does not.
-  end: raw(`SELECT ${end} AS tx, 0 AS id, pg_current_snapshot()::text AS mark`),
+  end: raw(`SELECT ${end} AS tx, 0 AS id`),
+  // Ids become visible out of order, by as many as there are writers at once: one that comes late is counted.
+  mark: raw(`(SELECT COALESCE(MAX(id), 0)::text || ' ' || COUNT(*)::text FROM changes
+    WHERE id > (SELECT MAX(id) FROM changes) - 100)`),
 }
 
 export const feedOrder = (db: Reader): FeedOrder => (can(db).concurrentWriters ? postgres : sqlite)

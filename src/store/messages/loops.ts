@@ -20,23 +20,29 @@ export async function deleteWoken(tx: Tx, agentId: number): Promise<void> {
 interface PausedPairRow {
   low_id: number
   high_id: number
+  low: string
+  high: string
+  /** The project of the first. */
+  project_id: number
   paused_at: number
 }
 
 interface PausedThreadRow {
   thread_id: number
+  called: string
+  project_id: number
   paused_at: number
 }
 
 export const listPausedThreads = (db: Reader): Promise<PausedThreadRow[]> =>
-  db.all<PausedThreadRow>(
-    sql`SELECT thread_id, paused_at FROM loop_threads WHERE paused_at IS NOT NULL ORDER BY paused_at DESC`,
-  )
+  db.all<PausedThreadRow>(sql`
+    SELECT l.thread_id, ${threadName} AS called, t.project_id, l.paused_at
+    FROM loop_threads l JOIN threads t ON t.id = l.thread_id WHERE l.paused_at IS NOT NULL`)
 
 export const listPausedPairs = (db: Reader): Promise<PausedPairRow[]> =>
-  db.all<PausedPairRow>(
-    sql`SELECT low_id, high_id, paused_at FROM loop_pairs WHERE paused_at IS NOT NULL ORDER BY paused_at DESC`,
-  )
+  db.all<PausedPairRow>(sql`
+    SELECT l.low_id, l.high_id, a.name AS low, b.name AS high, a.project_id, l.paused_at
+    FROM loop_pairs l JOIN agents a ON a.id = l.low_id JOIN agents b ON b.id = l.high_id WHERE l.paused_at IS NOT NULL`)
 
 /** Marks a woken message with its place in the chain, which is returned with whether its thread is paused. */
 export async function updateHops(
@@ -147,10 +153,25 @@ export const findLoopThread = async (
   return row
 }
 
-/** The senders of the newest woken messages of a thread, each once. */
-export const listLatestSenders = async (db: Reader, threadId: number, newest: number): Promise<number[]> =>
-  (
-    await db.all<{ sender_id: number }>(sql`
-      SELECT DISTINCT sender_id FROM (
-        SELECT sender_id FROM messages WHERE thread_id = ${threadId} AND hops > 0 ORDER BY seq DESC LIMIT ${newest}) AS latest`)
-  ).map(({ sender_id }) => sender_id)
+/** The senders of the newest woken messages of each of some threads, each once. */
+export async function listLatestSenders(
+  db: Reader,
+  threadIds: readonly number[],
+  newest: number,
+): Promise<{ thread_id: number; name: string }[]> {
+  const rows: { thread_id: number; name: string }[] = []
+  for (let at = 0; at < threadIds.length; at += partsPerStatement) {
+    const latest = threadIds.slice(at, at + partsPerStatement).map(
+      (id) => sql`SELECT * FROM (
+        SELECT thread_id, sender_id FROM messages WHERE thread_id = ${id} AND hops > 0 ORDER BY seq DESC LIMIT ${newest}) AS one`,
+    )
+    rows.push(
+      ...(await db.all<{ thread_id: number; name: string }>(sql`
+        SELECT DISTINCT l.thread_id, a.name FROM (${join(latest, ' UNION ALL ')}) AS l JOIN agents a ON a.id = l.sender_id`)),
+    )
+  }
+  return rows
+}
+
+/** SQLite takes 500. */
+const partsPerStatement = 100

@@ -74,7 +74,7 @@ export interface HeldRow extends NamedLeaseRow {
   prefix: string
 }
 
-/** Leases that hold now, the newest first. */
+/** Leases that hold now, the newest first. Of all projects, the plus keeps both engines from going through those that are past. */
 export function listHolding(
   db: Reader,
   scope: BoardScope,
@@ -85,17 +85,16 @@ export function listHolding(
       l.expires_at, l.released_at
     FROM leases l JOIN agents a ON a.id = l.agent_id
     WHERE l.released_at IS NULL AND l.expires_at > ${now} ${within(sql`l.project_id`, scope)}
-    ORDER BY l.id DESC LIMIT ${limit}`)
+    ORDER BY ${scope.projectId === undefined ? sql`+l.id` : sql`l.id`} DESC LIMIT ${limit}`)
 }
 
-/** Unread mail to people, the newest first. */
-export async function listAnswerIds(db: Reader, limit: number): Promise<number[]> {
+/** Unread mail to these agents, the newest first. */
+export async function listAnswerIds(db: Reader, agentIds: readonly number[], limit: number): Promise<number[]> {
+  if (agentIds.length === 0) return []
   const rows = await db.all<{ id: number }>(sql`
     ${messagesOf(
       unreadParts(db),
-      ({ from, where }) => sql`
-        FROM projects p JOIN agents o ON o.project_id = p.id AND o.name_key = 'humanoverseer' AND o.unread > 0
-          JOIN ${from} ON d.recipient_id = o.id WHERE ${where}`,
+      ({ from, where }) => sql`FROM ${from} WHERE d.recipient_id IN ${listed(db, agentIds)} AND ${where}`,
     )} ORDER BY id DESC LIMIT ${limit}`)
   return rows.map(({ id }) => id)
 }

@@ -7,13 +7,16 @@ import { verifies } from '../../../test/support/verifies.ts'
 import { agentCaller, local, tokenCaller } from '../../core/access/callers.ts'
 import { pageSight } from '../../core/access/rules.ts'
 import type { Db, Reader } from '../../db/port.ts'
+import { listUnreadNamed } from '../agents/agents.ts'
+import { listPendingContacts } from '../contacts/contacts.ts'
 import { fileDeliveries, fileMessages, listLast } from '../mail/boxes.ts'
 import { findReach, listTops } from '../mail/conversation-lists.ts'
 import { listInbox, listOutbox } from '../mail/mail.ts'
+import { listPausedPairs } from '../messages/loops.ts'
 import { listFitting } from '../search/fitting.ts'
 import { listEdges, listLanes, listSlots } from './activity.ts'
 import { countLate, type LateView, listLate } from './attention.ts'
-import { listOpenQuestions } from './board.ts'
+import { listHolding, listOpenQuestions } from './board.ts'
 import { listMailIds, type MailFilter } from './message-lists.ts'
 import { listPageMessageRows, listPageRecipientRows } from './page-messages.ts'
 import { findFloor, listMarks, listNew } from './people.ts'
@@ -47,6 +50,12 @@ async function fill(db: Db): Promise<void> {
         CASE WHEN i % 50 = 0 THEN NULL ELSE i END FROM ${numbers(many)}`)
     await tx.all(sql`
       UPDATE agents SET unread = (SELECT COUNT(*) FROM deliveries d WHERE d.recipient_id = agents.id AND d.read_at IS NULL)`)
+    await tx.all(sql`
+      INSERT INTO leases (project_id, agent_id, pattern, prefix, exclusive, reason, created_at, expires_at, released_at)
+      SELECT 11, 1 + i % 100, 'p' || i, 'p' || i, 1, '', i, i, CASE WHEN i % 500 = 0 THEN NULL ELSE i END FROM ${numbers(many)}`)
+    await tx.all(sql`
+      INSERT INTO loop_pairs (low_id, high_id, since, woken, paused_at)
+      SELECT 1 + i % 30, 100 + i / 30, i, 1, CASE WHEN i % 500 = 0 THEN i END FROM ${numbers(many)}`)
     await tx.all(sql`
       INSERT INTO activity (project_id, grain, kind, slot, from_id, to_id, count)
       SELECT 11, 3600000, i % 3, CAST(i AS BIGINT) * 3600000, i % 100, i % 99, 1 FROM ${numbers(many)}`)
@@ -139,6 +148,19 @@ eachEngine('Plans of the pages', (open) => {
       'open questions': [
         /messages_questions/,
         (reader) => listOpenQuestions(reader, { projectId: 12, sent: { after: 10, before: 5000 }, limit: 20 }),
+      ],
+      'requests for contact': [
+        /contacts_pending/,
+        (reader) => listPendingContacts(reader, { projectId: undefined, agentId: undefined, limit: 50 }),
+      ],
+      'leases that hold': [
+        /leases_due/,
+        (reader) => listHolding(reader, { projectId: undefined }, { now: 0, limit: 50 }),
+      ],
+      'paused pairs': [/loop_pairs_paused/, listPausedPairs],
+      'mail to people': [
+        /agents_project_id_name_key_key|sqlite_autoindex_agents_1/,
+        (reader) => listUnreadNamed(reader, 'humanoverseer'),
       ],
       bars: [counted, (reader) => listSlots(reader, { projectId: 11, grain: 3_600_000, since: 100 })],
       lanes: [counted, (reader) => listLanes(reader, { projectId: 11, grain: 3_600_000, since: 1e13 })],

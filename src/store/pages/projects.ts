@@ -20,6 +20,17 @@ export function listProjectsLike(db: Reader, { only, q, after, limit }: Projects
     ORDER BY id LIMIT ${limit}`)
 }
 
+/** Projects that have an agent: the common project is always there, also where nobody uses it. */
+export function listPeopled(
+  db: Reader,
+  { only, limit }: { only: number | undefined; limit: number },
+): Promise<{ id: number; slug: string }[]> {
+  return db.all(sql`
+    SELECT p.id, p.slug FROM projects p WHERE EXISTS (SELECT 1 FROM agents a WHERE a.project_id = p.id)
+      ${only === undefined ? empty : sql`AND p.id = ${only}`}
+    ORDER BY p.id LIMIT ${limit}`)
+}
+
 interface AgentFiguresRow {
   project_id: number
   agents: number

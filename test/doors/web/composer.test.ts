@@ -102,6 +102,7 @@ eachEngine('The composer', (open) => {
         expect(text).toMatch(new RegExp(`title="\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d ${shown}"`))
       }
       const { lines } = await ann.data<{ lines: { id: string; text: string }[] }>('/mail/attention')
+      expect(await ann.data('/mail/attention?lines=1')).toEqual({ lines })
       expect(lines.map(({ text }) => text)).toContain(
         'EmeraldFern wants src/ledger/rounding.ts, which CopperHeron holds',
       )

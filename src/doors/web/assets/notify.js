@@ -86,7 +86,7 @@ function follow() {
 }
 
 async function tell(silently = false) {
-  const answer = await fetch(`${base}/mail/attention`, { headers: { accept: 'application/json' } })
+  const answer = await fetch(`${base}/mail/attention?lines=1`, { headers: { accept: 'application/json' } })
   if (!answer.ok) return
   const { lines } = await answer.json()
   const there = new Set(lines.map((/** @type {{ id: string }} */ { id }) => id))

@@ -1,13 +1,13 @@
 /** `/mail/attention`: what needs a person, and below it four boards of mail that somebody is late with. */
 import { z } from 'zod'
 import { countAttention, listAttention } from '../../../core/pages/attention.ts'
-import { type Needs, readNeeds } from '../../../core/pages/needs.ts'
+import { type Needs, readNeedLines, readNeeds } from '../../../core/pages/needs.ts'
 import { toContact } from '../../words/contacts.ts'
 import { toReservation } from '../../words/leases.ts'
 import { iso, isoOrNull } from '../../words/times.ts'
 import { type Html, html } from '../html.ts'
 import { proof } from '../layout.ts'
-import { definePage } from '../page.ts'
+import { definePage, type Respond } from '../page.ts'
 import { toBoardAgent } from '../parts/board.ts'
 import { type Board, boards, boardsLine } from '../parts/boards.ts'
 import { empty } from '../parts/empty.ts'
@@ -26,7 +26,15 @@ const usual = 'ack-overdue'
 
 type Item = Awaited<ReturnType<typeof listAttention>>['items'][number]
 
-export const page = definePage({
+/** With `?lines=1` the data is the lines as sentences, and no more: a browser that notifies asks after every change. */
+export const page: Respond = async (visit, params) => {
+  if (visit.query.get('lines') !== '1') return whole(visit, params)
+  const { hub, caller, mark, query } = visit
+  const lines = needTexts(await readNeedLines(hub, caller, { project: query.get('project') ?? undefined, mark }))
+  return { json: () => ({ lines }), view: async () => (await whole(visit, params)).view() }
+}
+
+const whole = definePage({
   query: z.object({
     view: oneOf(['unread', 'urgent', 'ack-required', 'ack-overdue']).optional(),
     project: text,

@@ -31,7 +31,7 @@ export const page = definePage({
       listAllMail(hub, caller, wish),
       listPageProjects(hub, caller, { limit: 200 }),
       listSuggestions(hub, caller),
-      readNeeds(hub, caller, { mark }),
+      readNeeds(hub, caller, { mark, mostDebtors: mostNeeds }),
     ])
     return { mail, projects: projects.items, suggestions, needs, board }
   },

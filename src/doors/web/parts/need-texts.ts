@@ -1,6 +1,6 @@
 /** The lines of Needs you as plain sentences, for desktop notifications. */
 import type { DeadLetter } from '../../../core/pages/dead-letters.ts'
-import type { Needs } from '../../../core/pages/needs.ts'
+import type { NeedLines } from '../../../core/pages/needs.ts'
 import { plainly } from '../../../fulltext/plain.ts'
 import { subjectShown } from './people.ts'
 
@@ -11,7 +11,16 @@ interface NeedText {
   readonly text: string
 }
 
-export function needTexts({ answers, questions, contacts, conflicts, debtors, stuck, loops, dead }: Needs): NeedText[] {
+export function needTexts({
+  answers,
+  questions,
+  contacts,
+  conflicts,
+  debtors,
+  stuck,
+  loops,
+  dead,
+}: NeedLines): NeedText[] {
   const text = (id: string, project: string, says: string): NeedText => ({ id, project, text: says.slice(0, 300) })
   return [
     ...answers.map(({ id, project, from, subject }) =>
