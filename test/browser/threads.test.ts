@@ -134,6 +134,8 @@ describeInBrowser('A long thread', () => {
       expect(await page.locator('#reply').count()).toBe(1)
       expect(await page.locator('h1').textContent()).toBe('Moving the tables')
       expect(await page.locator('.recent .name').first().textContent()).toBe('Moving the tables')
+      const { places } = await (await fetch(`${url}/mail/jump?q=step&format=json`)).json()
+      expect(places[0]).toMatchObject({ name: 'Moving the tables', href: new URL(address).pathname })
     },
   )
 

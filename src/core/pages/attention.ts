@@ -13,16 +13,17 @@ export type { LateView } from '../../store/pages/attention.ts'
 /** Unread for longer than this wants attention. */
 const longUnreadMs = 3_600_000
 
-/** A count stops here: the pages then say that there are more. */
-export const mostCounted = 1000
+/** Counting stops after so many deliveries: the pages then say that there are more. */
+const mostCounted = 1000
 
+/** Of messages: what its list has. */
 interface AttentionCounts {
   readonly unread: number
   readonly urgent: number
   readonly ackRequired: number
   readonly ackOverdue: number
-  /** Counts that reach this are no longer exact. */
-  readonly capped: number
+  /** There are more than these say. */
+  readonly capped: ReadonlySet<LateView>
 }
 
 export async function countAttention(
@@ -31,23 +32,23 @@ export async function countAttention(
   { project, mark }: { readonly project?: string | undefined; readonly mark?: string | undefined } = {},
 ): Promise<AttentionCounts> {
   const projectId = project === undefined ? undefined : (await needProject(hub, caller, project)).id
-  return keep(hub, caller, { name: `late ${projectId ?? ''}`, mark }, async () => ({
-    unread: await count(hub, caller, 'unread', projectId),
-    urgent: await count(hub, caller, 'urgent', projectId),
-    ackRequired: await count(hub, caller, 'ack-required', projectId),
-    ackOverdue: await count(hub, caller, 'ack-overdue', projectId),
-    capped: mostCounted,
-  }))
-}
-
-const count = (hub: Hub, caller: Caller, view: LateView, projectId?: number): Promise<number> =>
-  countLate(reader(hub), {
-    view,
-    projectId,
-    sight: pageSight(caller),
-    sentBefore: sentBefore(hub, view),
-    most: mostCounted,
+  return keep(hub, caller, { name: `late ${projectId ?? ''}`, mark }, async () => {
+    const capped = new Set<LateView>()
+    const count = async (view: LateView): Promise<number> => {
+      const query = { view, projectId, sight: pageSight(caller), sentBefore: sentBefore(hub, view), most: mostCounted }
+      const { messages, more } = await countLate(reader(hub), query)
+      if (more) capped.add(view)
+      return messages
+    }
+    return {
+      unread: await count('unread'),
+      urgent: await count('urgent'),
+      ackRequired: await count('ack-required'),
+      ackOverdue: await count('ack-overdue'),
+      capped,
+    }
   })
+}
 
 function sentBefore(hub: Hub, view: LateView): number | undefined {
   const now = hub.clock.now()

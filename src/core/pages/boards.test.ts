@@ -21,6 +21,17 @@ import { type SearchWish, searchMail } from './search.ts'
 const patient = { timeout: 20_000 }
 
 eachEngine('Boards', (open) => {
+  verifies('web.attention.boards', 'count messages, as their lists have them, whoever is late', async () => {
+    const { hub, write } = await openPages(open)
+    for (let n = 0; n < 2; n++)
+      await write('Ann', [{ name: 'Bob' }, { name: 'Cleo' }], { ackRequired: true, importance: 'urgent' })
+    const { items } = await listAttention(hub, operator, { view: 'urgent', limit: 50 })
+    expect(items).toHaveLength(2)
+    for (const project of [undefined, back])
+      expect(await countAttention(hub, operator, { project })).toMatchObject({ urgent: 2, ackRequired: 2 })
+    await hub.close()
+  })
+
   verifies('web.attention.boards', 'what is late, with counts, over all projects or in one', async () => {
     const { hub, write, clock } = await openPages(open)
     const plain = await write('Ann', [{ name: 'Bob' }])

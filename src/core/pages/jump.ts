@@ -2,6 +2,7 @@
 import type { Phrase, Query } from '../../fulltext/query.ts'
 import { wordsOf } from '../../fulltext/words.ts'
 import { listAgentsLike, listProjectsLike } from '../../store/pages/projects.ts'
+import { listFirstSubjects } from '../../store/pages/threads.ts'
 import type { Caller } from '../access/callers.ts'
 import { homeOf, pageSight } from '../access/rules.ts'
 import { type Hub, reader } from '../hub/hub.ts'
@@ -10,8 +11,11 @@ import { findAsked } from '../search/asking.ts'
 import { listPageMessages, type PageMessage, type Who } from './page-message.ts'
 import { listAllThreads } from './unified-inbox.ts'
 
+/** A message of the thread, with what the thread is called. */
+type FoundThread = PageMessage & { readonly title: string | undefined }
+
 export interface Places {
-  readonly threads: readonly (PageMessage & { readonly title?: string | undefined })[]
+  readonly threads: readonly FoundThread[]
   readonly agents: readonly Who[]
   readonly projects: readonly string[]
 }
@@ -39,7 +43,7 @@ export async function findPlaces(hub: Hub, caller: Caller, typed: string): Promi
 }
 
 /** By the index of search: the last word is perhaps not typed to its end. A key that is typed whole comes first. */
-async function threadsLike(hub: Hub, caller: Caller, text: string): Promise<readonly PageMessage[]> {
+async function threadsLike(hub: Hub, caller: Caller, text: string): Promise<readonly FoundThread[]> {
   const terms = text.split(/\s+/).flatMap((term) => (wordsOf(term).length === 0 ? [] : [wordsOf(term)]))
   const all = terms.slice(0, 8).map((words, at) => named(words, at === terms.length - 1))
   if (all.length === 0) return []
@@ -52,7 +56,10 @@ async function threadsLike(hub: Hub, caller: Caller, text: string): Promise<read
   for (const message of await listPageMessages(hub, sight, ids))
     if (!threads.has(message.threadId)) threads.set(message.threadId, message)
   const isKey = ({ thread }: PageMessage): number => (thread?.toLowerCase() === text ? 0 : 1)
-  return [...threads.values()].sort((a, b) => isKey(a) - isKey(b)).slice(0, shown.threads)
+  const found = [...threads.values()].sort((a, b) => isKey(a) - isKey(b)).slice(0, shown.threads)
+  const threadIds = found.map(({ threadId }) => threadId)
+  const titles = await listFirstSubjects(reader(hub), threadIds, sight)
+  return found.map((message) => ({ ...message, title: message.topic ?? titles.get(message.threadId) }))
 }
 
 const leastPrefix = 2

@@ -39,7 +39,7 @@ export async function loadFrame({ hub, caller, mark, marks }: Visit): Promise<Fr
     moreProjects: projects.next !== undefined,
     threads: threads.items.map(({ id, threadId, project, thread, subject, title, sealed }) => ({
       href: at(project, 'thread', thread ?? String(id)),
-      subject: sealed ? 'Sealed mail' : threadTitle(title ?? subject, thread),
+      subject: sealed ? 'Sealed thread' : threadTitle(title ?? subject, thread),
       fresh: fresh.threads.get(threadId) ?? 0,
     })),
     fresh,

@@ -88,14 +88,16 @@ export async function listLate(db: Reader, query: LateQuery & { readonly limit: 
   return rows.map(({ id }) => id)
 }
 
-/** Deliveries, and no more than `most` of them: beyond that nobody counts. */
-export async function countLate(db: Reader, query: LateQuery & { readonly most: number }): Promise<number> {
+/** The messages of so many deliveries: beyond these nobody counts. */
+export async function countLate(
+  db: Reader,
+  query: LateQuery & { readonly most: number },
+): Promise<{ readonly messages: number; readonly more: boolean }> {
   const { parts, from } = await late(db, query, { ordered: false })
-  const deliveries = selectParts(parts, (part) => sql`SELECT d.id ${from(part)}`)
-  const [row] = await db.all<{ count: number }>(
-    sql`SELECT COUNT(*) AS count FROM (${deliveries} LIMIT ${query.most}) AS few`,
-  )
-  return row?.count ?? 0
+  const deliveries = selectParts(parts, (part) => sql`SELECT d.message_id ${from(part)}`)
+  const [row] = await db.all<{ messages: number; deliveries: number }>(sql`
+    SELECT COUNT(DISTINCT message_id) AS messages, COUNT(*) AS deliveries FROM (${deliveries} LIMIT ${query.most}) AS few`)
+  return { messages: row?.messages ?? 0, more: (row?.deliveries ?? 0) >= query.most }
 }
 
 interface ReminderRow {

@@ -117,6 +117,18 @@ describe('Forms', () => {
     expect(await leadsTo(ann.post(`/mail/${slug}/file_reservations`, release))).toMatch(/done=released$/)
     expect((await desk.inbox('BlueLake'))[0]?.subject).toContain('src/**')
 
+    // Two in each other's way stand together.
+    for (const [agent_name, path] of [
+      ['BlueLake', 'src/**'],
+      ['GreenCastle', 'docs/**'],
+      ['RedStone', 'src/a.ts'],
+    ] as const)
+      await desk.door.call('file_reservation_paths', { project_key, agent_name, paths: [path] })
+    const leases = (await ann.get(`/mail/${slug}/file_reservations?state=active`)).text
+    const patterns = [...leases.matchAll(/<tr id="lease-[^>]*><td[^>]* title="([^"]*)"/g)].map(([, pattern]) => pattern)
+    expect(patterns).toEqual(['src/a.ts', 'src/**', 'docs/**'])
+    expect(leases.match(/conflict<\/span> with /g)).toHaveLength(1)
+
     const other = await newDesk(parley(), plainMail(parley()))
     expect(await leadsTo(ann.post(`/mail/${slug}/related`, { other: other.project, decision: 'dismiss' }))).toBe(
       '303 /mail?done=dismissed#related',

@@ -1,6 +1,7 @@
 /** Sealed mail and blind copies over HTTP: every page in every form, the event stream and files, for each who may not have them. */
 import { get, type IncomingMessage } from 'node:http'
 import { describe, expect, onTestFinished } from 'vitest'
+import { openDatabase } from '../../../src/app/open.ts'
 import { local, operator } from '../../../src/core/access/callers.ts'
 import { ensureAgent } from '../../../src/core/agents/agents.ts'
 import { createKey } from '../../../src/core/agents/keys.ts'
@@ -8,10 +9,11 @@ import type { Hub } from '../../../src/core/hub/hub.ts'
 import { reply } from '../../../src/core/messages/reply.ts'
 import { send } from '../../../src/core/messages/send.ts'
 import { pages } from '../../../src/doors/web/routes.ts'
+import { loadConfig } from '../../../src/settings/read.ts'
 import { signShared } from '../../support/authority.ts'
 import { eachEngine, type OpenDatabase } from '../../support/engines.ts'
 import { openTestHub, registered } from '../../support/hub.ts'
-import { callTool, type Served, serveHere } from '../../support/parley.ts'
+import { bareEnv, callTool, type Served, serveHere, temporaryFolder } from '../../support/parley.ts'
 import { uriOf } from '../../support/pictures.ts'
 import { verifies } from '../../support/verifies.ts'
 import { type Visitor, visitor } from '../../support/web.ts'
@@ -163,6 +165,33 @@ describe('The list of pages above', () => {
   verifies('web.access.tokens', 'has each of them', () => {
     const none = { slug: 'x', sealed: 1 } as Pages
     expect(Object.keys(addresses(none)).sort()).toEqual(Object.keys(pages).sort())
+  })
+})
+
+describe('A list of sealed mail', () => {
+  verifies('web.looks.rows', 'is one row of an inbox for each pair, and one name of a thread', async () => {
+    const storage = await temporaryFolder()
+    const hub = await openTestHub(await openDatabase(loadConfig(bareEnv(storage))))
+    const { sealed } = await seed(hub)
+    const gate = { ...registered('IronGate', project), caller: operator }
+    for (const subject of ['Two', 'Three']) await send(hub, gate, { to: [{ name: 'StillWater' }], subject, body: 'x' })
+    await hub.close()
+    const served = await serveHere({ storage })
+    const ann = visitor(served.url)
+    const { projects } = await ann.data<{ projects: { slug: string }[] }>('/mail/projects?q=vault')
+    const path = `/mail/${projects[0]?.slug}`
+    const box = async () => (await ann.get(`${path}/inbox/StillWater`)).text
+    const rowsOf = async () => (await box()).match(/<li class="row[^>]*>/g)?.length
+    // The first wants an acknowledgement, which the others do not.
+    expect(await rowsOf()).toBe(2)
+    const [form = ''] = /<form class="onhover"[\s\S]*?<\/form>/.exec(await box()) ?? []
+    const read = [...form.matchAll(/name="read" value="(\d+)"/g)].map(([, id]) => id ?? '')
+    expect(read).toHaveLength(2)
+    await ann.post(`${path}/inbox/StillWater`, { read })
+    expect((await ann.data<{ agent: { unread_count: number } }>(`${path}/inbox/StillWater`)).agent.unread_count).toBe(1)
+    expect((await ann.get(`${path}/thread/${sealed}`)).text).toContain('<span>Sealed thread</span>')
+    expect((await ann.get('/mail')).text).toContain('<span class="name">Sealed thread</span>')
+    await served.stop()
   })
 })
 

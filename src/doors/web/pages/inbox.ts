@@ -9,7 +9,7 @@ import { empty } from '../parts/empty.ts'
 import { pager } from '../parts/pager.ts'
 import { clientOf, disc } from '../parts/people.ts'
 import { projectHead } from '../parts/project-head.ts'
-import { row, rows, threadUrl } from '../parts/rows.ts'
+import { row, rows, sealedAsOne, threadUrl } from '../parts/rows.ts'
 import { longTime } from '../parts/times.ts'
 import { flag, limit, oneOf, pageNumber, place } from '../query.ts'
 import { nextUrl, toAgent, toBoxed } from '../shapes.ts'
@@ -53,7 +53,11 @@ ${profile(visit, data)}
 ${
   items.length === 0
     ? empty('Nothing here', here ? `No message for ${agent.name} fits.` : `${agent.name} has sent nothing yet.`)
-    : rows(items.map((message) => line(visit, data, message, here)))
+    : rows(
+        sealedAsOne(items, (message) => `${here && message.readAt === undefined} ${stateOf(message)}`).map((message) =>
+          line(visit, data, message, here),
+        ),
+      )
 }${pager({ older: olderUrl(visit, data, wish), newer: newerUrl(visit, wish) })}`,
     }
   },
@@ -75,16 +79,23 @@ const profile = (visit: Visit, { agent }: Box): Html =>
     agent.activeAt === 0 ? 'never active' : html`active ${longTime(visit, agent.activeAt)}`
   }</span><span>${isReserved(agent.name) ? `${agent.unread} not marked as read` : `${agent.unread} unread by ${agent.name}`}</span></p>${agent.task !== '' && html`<p class="facts-line" dir="auto">${agent.task}</p>`}`
 
-function line(visit: Visit, { project, agent }: Box, message: Box['items'][number], here: boolean): Html {
+const stateOf = ({ ackedAt, ackRequired }: Box['items'][number]): string | undefined =>
+  ackedAt ? 'acknowledged' : ackRequired ? 'to acknowledge' : undefined
+
+type Line = ReturnType<typeof sealedAsOne<Box['items'][number]>>[number]
+
+function line(visit: Visit, { project, agent }: Box, message: Line, here: boolean): Html {
   const unread = here && message.readAt === undefined
-  const state = message.ackedAt ? 'acknowledged' : message.ackRequired ? 'to acknowledge' : undefined
+  const state = stateOf(message)
+  const [id, ...others] = message.ids
   return row(visit, message, {
     home: project.slug,
     unread,
+    count: message.count,
     tags: html`${unread && html`<span class="unread-by" title="${agent.name} has not read this">unread</span>`}${state && html`<span class="state small ${message.ackedAt ? 'good' : 'wait'}">${state}</span>`}${message.thread !== undefined && html`<a class="badge mono" href="${threadUrl(message)}" title="Thread ${message.thread}">${message.thread}</a>`}${
       unread &&
       visit.steers &&
-      html`<form class="onhover" method="post" action="${at(project.slug, 'inbox', agent.name)}">${proof(visit.csrf)}<button class="quiet" data-read name="read" value="${message.id}" title="${isReserved(agent.name) ? 'It no longer counts as new' : `${agent.name} will not be offered this message again`}" aria-label="Mark read: ${message.subject}">Mark read</button></form>`
+      html`<form class="onhover" method="post" action="${at(project.slug, 'inbox', agent.name)}">${proof(visit.csrf)}${others.map((other) => html`<input type="hidden" name="read" value="${other}">`)}<button class="quiet" data-read name="read" value="${id}" title="${isReserved(agent.name) ? 'It no longer counts as new' : `${agent.name} will not be offered this message again`}" aria-label="Mark read: ${message.subject}">Mark read</button></form>`
     }`,
   })
 }

@@ -28,9 +28,7 @@ export const page = definePage({
         href: inboxOf(agent),
       })),
       ...threads.map((thread) => ({
-        name: thread.sealed
-          ? 'Sealed mail'
-          : threadTitle(thread.title ?? thread.topic ?? thread.subject, thread.thread),
+        name: thread.sealed ? 'Sealed thread' : threadTitle(thread.title ?? thread.subject, thread.thread),
         kind: `${thread.topic === undefined ? (thread.thread ?? `#${thread.id}`) : 'topic'} · ${slugName(thread.project)}`,
         href: threadUrl(thread),
       })),

@@ -20,5 +20,5 @@ export const boardsLine = (
 ): Html =>
   html`<nav class="boards-line" aria-label="What wants attention">${boards.map(({ view, count, told }, place) => {
     const number = counts[count]
-    return html`<a href="${withQuery('/mail/attention', { view, project })}"${view === current && html` aria-current="page"`}${number > 0 && place < 2 && html` class="wants"`}><b>${number >= counts.capped ? `${counts.capped}+` : number}</b><span>${told}</span></a>`
+    return html`<a href="${withQuery('/mail/attention', { view, project })}"${view === current && html` aria-current="page"`}${number > 0 && place < 2 && html` class="wants"`}><b>${number}${counts.capped.has(view) && '+'}</b><span>${told}</span></a>`
   })}</nav>`

@@ -39,7 +39,7 @@ export const debt = (visit: Visit, { agent, count, since, messages }: Debtor): H
     kind: 'overdue',
     who: agent,
     says: html`<b>${agentLink(agent, agent.project)}</b> owes ${count === 1 ? 'an acknowledgement' : `${count} acknowledgements`} ${projectBadge(agent.project)}`,
-    more: html`${messages.map((message, place) => html`${place > 0 && ', '}<a href="${messageUrl(message)}">${message.sealed ? 'sealed mail' : pathShown(subjectShown(message.subject))}</a> of ${called(message.from, agent.project)}`)}${count > messages.length && html` and ${count - messages.length} more`}${agent.state === 'stuck' && html`; it is stuck, last seen ${longTime(visit, agent.seenAt)}`}`,
+    more: html`${messages.map((message, place) => html`${place > 0 && ', '}<a href="${messageUrl(message)}">${message.sealed ? 'a sealed message' : pathShown(subjectShown(message.subject))}</a> of ${called(message.from, agent.project)}`)}${count > messages.length && html` and ${count - messages.length} more`}${agent.state === 'stuck' && html`; it is stuck, last seen ${longTime(visit, agent.seenAt)}`}`,
     when: html`for ${ageTime(visit, since)}`,
     acts:
       visit.steers &&
@@ -80,7 +80,7 @@ export const dead = (visit: Visit, { message, recipient, attempts, diedAt }: Dea
     id: deadId({ message, recipient }),
     kind: 'dead letter',
     who: recipient,
-    says: html`<b>${agentLink(recipient, message.project)}</b> took <a class="subject" href="${messageUrl(message)}">${message.sealed ? 'sealed mail' : pathShown(subjectShown(message.subject))}</a> ${attempts} times and never confirmed it ${projectBadge(message.project)}`,
+    says: html`<b>${agentLink(recipient, message.project)}</b> took <a class="subject" href="${messageUrl(message)}">${message.sealed ? 'a sealed message' : pathShown(subjectShown(message.subject))}</a> ${attempts} times and never confirmed it ${projectBadge(message.project)}`,
     more: html`From <bdi>${called(message.from, message.project)}</bdi>. It is in no mailbox any more.`,
     when: html`for ${ageTime(visit, diedAt)}`,
     acts:

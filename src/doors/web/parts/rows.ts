@@ -81,19 +81,22 @@ ${newDot(fresh)}${disc(visit, from)}
 <span class="when">${shortTime(visit, message.createdAt)}</span></li>`
 }
 
-/** Sealed mail of the same agents is one line, that of its newest: nothing else tells the messages apart. */
+/** Sealed mail of the same agents is one line, that of its newest: nothing else tells the messages apart, but what the page tells of them. */
 export function sealedAsOne<Item extends PageMessage & { readonly count?: number }>(
   items: readonly Item[],
-): (Item & { readonly count?: number })[] {
-  const parties = ({ from, to, cc }: Item): string => JSON.stringify([from, ...to, ...cc].map(written).sort())
+  told: (item: Item) => string = () => '',
+): (Item & { readonly count?: number; readonly ids: readonly number[] })[] {
+  const parties = (item: Item): string =>
+    JSON.stringify([...[item.from, ...item.to, ...item.cc].map(written).sort(), told(item)])
   const counts = Map.groupBy(
     items.filter(({ sealed }) => sealed),
     parties,
   )
   return items.flatMap((item) => {
-    if (!item.sealed) return [item]
+    if (!item.sealed) return [{ ...item, ids: [item.id] }]
     const alike = counts.get(parties(item)) ?? []
-    return alike[0] === item ? [{ ...item, count: alike.reduce((sum, { count = 1 }) => sum + count, 0) }] : []
+    const ids = alike.map(({ id }) => id)
+    return alike[0] === item ? [{ ...item, ids, count: alike.reduce((sum, { count = 1 }) => sum + count, 0) }] : []
   })
 }
 
