@@ -44,6 +44,7 @@ export function claudeHooks(file: string, hooking: Hooking): HookFile {
       hook('claude', 'UserPromptSubmit', [turn('UserPromptSubmit')]),
       hook('claude', 'PostToolUse', [turn('PostToolUse')]),
       hook('claude', 'Stop', [waiter]),
+      hook('claude', 'SessionEnd', [command('SessionEnd')]),
     ],
   }
 }
@@ -77,6 +78,7 @@ export function geminiHooks({ file, format }: Site, hooking: Hooking): HookFile 
       turn('BeforeAgent'),
       turn('AfterTool'),
       hooking.hold ? hook('gemini', 'AfterAgent', [held]) : turn('AfterAgent'),
+      turn('SessionEnd'),
     ],
   }
 }

@@ -1,4 +1,4 @@
-/** The plugin of OpenCode: it waits for mail beside an idle session, and begins a turn with the pointer. */
+/** The plugin of OpenCode: it waits for mail beside an idle session, begins a turn with the pointer, and tells of mail in the turns. */
 import type { Hooking } from './hook-lines.ts'
 
 /** Runs in OpenCode itself, and imports nothing but Node: a server that is away must cost it nothing. */
@@ -43,26 +43,44 @@ export const Parley = async ({ client, directory }) => {
   let session
   let stop = new AbortController()
   let running = false
+  let ended = false
 
-  function ask() {
-    const query = new URLSearchParams({ session, client: 'opencode', seconds: '25' })
+  function post(path, id, payload, signal) {
+    const query = new URLSearchParams({ session: id, client: 'opencode', seconds: '25' })
     if (agent !== '') query.set('agent', agent)
     if (parley.project !== undefined) query.set('project', parley.project)
-    const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(35_000)])
-    const body = JSON.stringify({ session_id: session, cwd: directory })
-    return fetch(parley.server + '/hooks/wait?' + query, { method: 'POST', headers: headers(agent), body, signal })
+    const body = JSON.stringify({ session_id: id, cwd: directory, ...payload })
+    return fetch(parley.server + '/hooks/' + path + '?' + query, { method: 'POST', headers: headers(agent), body, signal })
   }
 
-  /** That it was taken here is all the proof that the hub has. A session that runs takes it after its turn. */
+  function ask() {
+    // The end of a turn: what was held until then comes now.
+    const payload = ended ? { hook_event_name: 'Stop' } : {}
+    ended = false
+    return post('wait', session, payload, AbortSignal.any([stop.signal, AbortSignal.timeout(35_000)]))
+  }
+
+  /** A session that runs takes it after its turn. */
   async function push(id, text) {
     for (let tries = 1; ; tries++)
       try {
         await client.session.promptAsync({ path: { id }, body: { parts: [{ type: 'text', text }] }, throwOnError: true })
-        return
+        return 'told'
       } catch {
-        if (tries === 5) return
+        if (tries === 5) return 'returned'
         await pause(500 * tries)
       }
+  }
+
+  /** The words of the hub at a moment of a turn. */
+  async function said(event, id, payload) {
+    if (id === undefined || children.has(id)) return ''
+    try {
+      const answer = await post('opencode/' + event, id, { hook_event_name: event, ...payload }, AbortSignal.timeout(1000))
+      return (await answer.json()).hookSpecificOutput?.additionalContext ?? ''
+    } catch {
+      return ''
+    }
   }
 
   async function wait() {
@@ -74,7 +92,10 @@ export const Parley = async ({ client, directory }) => {
         if (answer.status === 409) break
         if (answer.status === 200) {
           const { text } = await answer.json()
-          await push(id, text)
+          const outcome = await push(id, text)
+          await post(outcome, id, {}, AbortSignal.timeout(1000))
+          // The session is gone, say: the mail is another route's.
+          if (outcome === 'returned') await pause(10_000)
         }
         failures = answer.ok ? 0 : failures + 1
       } catch {
@@ -91,13 +112,32 @@ export const Parley = async ({ client, directory }) => {
       // The sessions of helpers, which the model starts and ends.
       if (event.type === 'session.created' && event.properties.info?.parentID) children.add(event.properties.info.id)
       if (event.type !== 'session.idle' || children.has(event.properties.sessionID)) return
-      if (session !== undefined && session !== event.properties.sessionID) stop.abort()
+      // The question on its way is of another session, or does not say that the turn has ended.
+      if (running) stop.abort()
+      ended = true
       session = event.properties.sessionID
       if (running) return
       running = true
       wait().catch(() => {}).finally(() => {
         running = false
       })
+    },
+    'chat.message': async ({ sessionID }, { parts }) => {
+      const texts = parts.filter(({ type }) => type === 'text')
+      const last = texts.at(-1)
+      if (last === undefined) return
+      const words = await said('UserPromptSubmit', sessionID, { prompt: texts.map(({ text }) => text).join('\\n') })
+      if (words !== '') last.text += '\\n\\n' + words
+    },
+    'tool.execute.after': async ({ tool, sessionID }, result) => {
+      // A tool of OpenCode, or one of an MCP server.
+      const isOwn = typeof result.output === 'string'
+      const registers = /(macro_start_session|register_agent|create_agent_identity)$/.test(tool)
+      const answered = registers ? { tool_response: isOwn ? result.output : result.content } : {}
+      const words = await said('PostToolUse', sessionID, { tool_name: tool, ...answered })
+      if (words === '') return
+      if (isOwn) result.output += '\\n\\n' + words
+      else result.content = [...(result.content ?? []), { type: 'text', text: words }]
     },
   }
 }`

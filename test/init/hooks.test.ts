@@ -35,13 +35,18 @@ verifies('cli.init.hooks', 'Claude Code gets a waiter that begins turns, and htt
   const http = (event: string) => [
     { hooks: [{ type: 'http', url: `${server}/hooks/claude/${event}?agent=alice${project}`, timeout: 1 }] },
   ]
-  const start = { type: 'command', command: curl(`claude/SessionStart?agent=alice${project}`), timeout: 2 }
+  const command = (event: string) => ({
+    type: 'command',
+    command: curl(`claude/${event}?agent=alice${project}`),
+    timeout: 2,
+  })
   expect(user.json(file)).toEqual({
     hooks: {
-      SessionStart: [{ hooks: [start, waiter] }],
+      SessionStart: [{ hooks: [command('SessionStart'), waiter] }],
       UserPromptSubmit: http('UserPromptSubmit'),
       PostToolUse: http('PostToolUse'),
       Stop: [{ hooks: [waiter] }],
+      SessionEnd: [{ hooks: [command('SessionEnd')] }],
     },
   })
   // Another name takes the place of the old one; without a name it comes from the environment, which http hooks have no place for.
@@ -87,6 +92,7 @@ verifies('cli.init.hooks', 'Codex, Gemini CLI and OpenCode get the ways in that 
     BeforeAgent: hook(curl('gemini/BeforeAgent?agent=alice'), 2000),
     AfterTool: hook(curl('gemini/AfterTool?agent=alice'), 2000),
     AfterAgent: hook(curl('gemini/AfterAgent?agent=alice'), 2000),
+    SessionEnd: hook(curl('gemini/SessionEnd?agent=alice'), 2000),
   })
   await user.run(['gemini', '--agent', 'alice', '--user', '--hold', '--yes'], withCurl)
   expect(json(settings).hooks).toMatchObject({

@@ -40,6 +40,7 @@ export const waking = [
   { id: 'cli.doctor.clients', spec: 'mail.md CLI', says: 'doctor has a line a client: installed, set up, its hooks, sessions, waiters, and when it was last heard.' },
   { id: 'waking.delivery.marked', spec: 'DESIGN Nine nouns', says: 'A message whose text was fetched counts as delivered, and is neither announced nor crossed.' },
   { id: 'waking.hooks.answer', spec: 'DECISIONS all 9', says: 'Each hook of Claude Code, Codex and Gemini CLI is answered in its words: a pointer once, else {}.' },
+  { id: 'waking.hooks.session', spec: 'DECISIONS all 9', says: 'A session that ends, comes back, or has its context made shorter is in no turn that it was not in.' },
   { id: 'waking.hooks.pointer', spec: 'DECISIONS all 9', says: 'A pointer has no subject, no body, and no name of a sender or thread that could read as an instruction.' },
   { id: 'waking.hooks.unknown', spec: 'DECISIONS all 9', says: 'An unknown client, event, payload or agent is answered with {}, and logged once a day.' },
   { id: 'waking.hooks.callers', spec: 'DESIGN Callers', says: 'Nobody is told of the mail of an agent with a key without that key; /hooks/wait is no GET.' },

@@ -93,6 +93,17 @@ eachEngine('Sessions', (open) => {
     expect([state.over, late.state.over]).toEqual([true, false])
     clock.advance(2000)
     expect(await late.found).toMatchObject({ messages: [{ id: first }, { id: second }] })
+    // A long turn that is still heard of holds on.
+    await noteStep(hub, bob, window, 'turn')
+    clock.advance(800_000)
+    await noteStep(hub, bob, window, 'tool')
+    clock.advance(800_000)
+    const third = await write(hub)
+    expect(await waitFor(hub, 0).found).toBeUndefined()
+    clock.advance(100_000)
+    expect(await waitFor(hub, 0).found).toMatchObject({
+      messages: expect.arrayContaining([expect.objectContaining({ id: third })]),
+    })
     await hub.close()
   })
 

@@ -24,13 +24,14 @@ export interface ClientSession {
 }
 
 /**
- * A session begins or comes back; a turn begins; a tool of it has ended; a turn ends; the session ends.
+ * A session begins or comes back; a turn begins; a tool of it has ended; its context was made shorter, in a turn or between two; a turn ends;
+ * the session ends.
  *
  *   idle     ── a turn begins, or a tool ends ──▶ in a turn
  *   in a turn ── it ends, or the session begins anew ──▶ idle
  *   any      ── the session ends ──▶ ended ── any hook ──▶ as above
  */
-export type SessionStep = 'start' | 'turn' | 'tool' | 'stop' | 'end'
+export type SessionStep = 'start' | 'turn' | 'tool' | 'compact' | 'stop' | 'end'
 
 /** The channel on which nodes tell each other of sessions. */
 export const sessionsChannel = 'sessions'
@@ -116,7 +117,8 @@ export function stepOf(hub: Hub, agent: Agent, of: ClientSession, step: SessionS
   const key = keyOf({ ...of, agent_id: agent.id })
   const before = byKey.get(key)
   const now = Math.max(hub.clock.now(), (before?.changed_at ?? 0) + 1)
-  const turnAt = step === 'turn' ? now : step === 'tool' ? (before?.turn_at ?? now) : null
+  const turnBefore = before?.turn_at ?? null
+  const turnAt = step === 'turn' ? now : step === 'tool' ? (turnBefore ?? now) : step === 'compact' ? turnBefore : null
   const after = {
     ...of,
     agent_id: agent.id,
@@ -147,14 +149,15 @@ export function heldUntil(hub: Hub, of: ClientSession & { readonly agentId: numb
 }
 
 /**
- * A turn whose end was never heard counts as running for no longer than this. One that was last heard before this process began is not
+ * A turn of which nothing more is heard counts as running for no longer than this. One that was last heard before this process began is not
  * waited for: it may have ended while no server was there to be told (Codex and Gemini CLI were then woken a quarter of an hour late).
  */
 function turnUntil(hub: Hub, of: ClientSession & { readonly agentId: number }): number | undefined {
   const { since, byKey } = kept(hub)
   const row = byKey.get(keyOf({ ...of, agent_id: of.agentId }))
-  const turnAt = (row?.heard_at ?? 0) < since ? undefined : (row?.turn_at ?? undefined)
-  const until = turnAt === undefined ? 0 : turnAt + hub.rules.waking.remindMs
+  const heardAt = row?.heard_at ?? 0
+  if (row?.turn_at == null || heardAt < since) return undefined
+  const until = heardAt + hub.rules.waking.remindMs
   return until > hub.clock.now() ? until : undefined
 }
 

@@ -2,7 +2,7 @@
 
 import type { SessionStep } from '../../core/presence/sessions.ts'
 
-export type Moment = SessionStep
+export type Moment = Exclude<SessionStep, 'compact'>
 
 interface Dialect {
   readonly events: Readonly<Record<string, Moment>>

@@ -175,8 +175,7 @@ async function answer(hub: Hub, request: FastifyRequest, query: Query, hook: Hoo
   const who = await findHookAgent(hub, caller, { ...saidBy(query, payload), ...of })
   if (who === undefined) return nothing
   const acting = { caller, ...who, registered: true }
-  // A session whose context was made shorter begins anew in the middle of a turn.
-  await noteStep(hub, acting, of, payload.source === 'compact' ? 'tool' : moment)
+  await noteStep(hub, acting, of, payload.source === 'compact' ? 'compact' : moment)
   if (moment === 'end') return nothing
   if (moment === 'turn' && payload.prompt.includes(mark)) await confirmAnnounced(hub, acting, of.session)
   else if (moment === 'turn' && payload.prompt !== '') await notePrompt(hub, acting)
