@@ -122,6 +122,47 @@ verifies(
 )
 
 verifies(
+  'connect.restart.send',
+  'So are messages of a sync, questions and broadcasts, each under an id of its own',
+  async () => {
+    const seen: Rpc[] = []
+    const { lines, send } = await frontOf(({ id, params }, response) => {
+      seen.push(params.arguments as Rpc)
+      if (seen.length % 2 === 1) return void response.destroy()
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { content: [] } }))
+    })
+    const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/)
+    const calls = [
+      [
+        'sync',
+        {
+          outbox: [
+            { content_markdown: 'a', client_message_id: 'mine' },
+            { content_markdown: 'b', client_message_id: null },
+          ],
+        },
+      ],
+      ['sync', {}],
+      ['apm2.message.ask', { to: 'bob', text: 'well?' }],
+      ['apm2.message.broadcast', { to: ['bob'], text: 'well?', client_message_id: null }],
+    ] as const
+    for (const [n, [name, args]] of calls.entries()) {
+      send(toolCall(n, name, { arguments: args }))
+      await expect.poll(() => lines.length).toBe(n + 1)
+      expect(lines[n]).toMatchObject({ id: n, result: {} })
+      expect(seen[2 * n + 1]).toEqual(seen[2 * n])
+    }
+    expect(seen[0]?.outbox).toMatchObject([{ client_message_id: 'mine' }, { client_message_id: uuid }])
+    expect([seen[2], seen[4], seen[6]]).toMatchObject([{}, { client_message_id: uuid }, { client_message_id: uuid }])
+    // In another form than a list its messages have no id.
+    send(toolCall(8, 'sync', { arguments: { outbox: 'a text' } }))
+    await expect.poll(() => lines.length).toBe(5)
+    expect(lines[4]).toMatchObject({ error: { message: expect.stringContaining('not known') } })
+  },
+)
+
+verifies(
   'connect.restart.waits',
   'A session that the server has forgotten is begun anew, unseen by the client',
   async () => {

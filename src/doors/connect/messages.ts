@@ -65,25 +65,46 @@ const clientIds: Readonly<Record<string, string>> = {
   send_message: 'client_message_id',
   reply_message: 'client_message_id',
   'apm2.message.send': 'client_message_id',
+  'apm2.message.ask': 'client_message_id',
+  'apm2.message.broadcast': 'client_message_id',
 }
 
 /** A send with an id of its own, so that repeating it stores nothing twice (connect.restart.send); any other request as it is. */
 export function withClientId(request: Request, newId: () => string): Request {
   const { params } = request
+  const args = params?.arguments
+  if (!isRecord(args)) return request
+  const change = (changed: Record<string, unknown>): Request => ({
+    ...request,
+    params: { ...params, arguments: { ...args, ...changed } },
+  })
+  const keyed = (message: Record<string, unknown>, field: string) => ({
+    ...message,
+    [field]: message[field] ?? newId(),
+  })
+  if (isSync(request) && Array.isArray(args.outbox))
+    return change({ outbox: args.outbox.map((one) => (isRecord(one) ? keyed(one, 'client_message_id') : one)) })
   const field = sendField(request)
-  if (field === undefined || !isRecord(params?.arguments) || params.arguments[field] !== undefined) return request
-  return { ...request, params: { ...params, arguments: { ...params.arguments, [field]: newId() } } }
+  return field === undefined ? request : change(keyed(args, field))
 }
+
+const isSync = ({ method, params }: Request): boolean => method === 'tools/call' && params?.name === 'sync'
 
 const sendField = ({ method, params }: Request): string | undefined => {
   const tool = method === 'tools/call' ? params?.name : undefined
   return typeof tool === 'string' && Object.hasOwn(clientIds, tool) ? clientIds[tool] : undefined
 }
 
+/** Messages in other forms than a list have no ids of ours. */
+const isKeyedSync = (request: Request): boolean => {
+  const { outbox } = (request.params?.arguments ?? {}) as { outbox?: unknown }
+  return isSync(request) && ((outbox ?? null) === null || (Array.isArray(outbox) && outbox.every(isRecord)))
+}
+
 /** Whether a request that may have been done already can be sent again. `safe`: tools that say so of themselves. */
 export function isRepeatable(request: Request, safe: ReadonlySet<string>): boolean {
   if (request.method !== 'tools/call') return true
-  return sendField(request) !== undefined || safe.has(String(request.params?.name))
+  return sendField(request) !== undefined || isKeyedSync(request) || safe.has(String(request.params?.name))
 }
 
 /** The tools of an answered list that read, or may be called twice. */

@@ -177,6 +177,20 @@ describe('A question', () => {
   })
 })
 
+verifies('hub.ask.once', 'a question and a broadcast with an id of their own are sent once', async () => {
+  const [alice = '', bob = '', carol = ''] = names('alice', 'bob', 'carol')
+  const question = { to: bob, text: 'well?', wait_seconds: 0, client_message_id: `q-${alice}` }
+  const asked = await as(alice).call<{ thread: string }>('apm2.message.ask', question)
+  await as(bob).send(alice, 'yes', { thread: asked.thread })
+  expect(await as(alice).call('apm2.message.ask', question)).toMatchObject({ ...asked, reply: { text: 'yes' } })
+  const call = { to: [bob, carol], text: 'ready?', client_message_id: `b-${alice}` }
+  const first = await as(alice).call<Broadcast>('apm2.message.broadcast', call)
+  await as(carol).send(alice, 'carol is', { thread: String(first.thread) })
+  const again = await as(alice).call<Broadcast>('apm2.message.broadcast', call)
+  expect(again).toEqual({ ...first, replies: [expect.objectContaining({ from: carol })], missing: [bob] })
+  expect((await as(alice).thread(String(first.thread))).messages).toHaveLength(2)
+})
+
 verifies('hub.broadcast.at-once', 'a broadcast without a wait answers at once, and leaves out its sender', async () => {
   const [alice = '', bob = ''] = names('alice', 'bob')
   const to = [alice.toUpperCase(), bob, `${alice}@commons`]

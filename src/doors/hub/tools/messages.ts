@@ -98,13 +98,14 @@ export const messageTools = (hub: Hub) => [
       message_id: id.optional().describe('Instead of to and text: a question you asked before.'),
       wait_seconds: waitSeconds.optional().describe('How long to wait; the server may cut it to its own limit.'),
       ttl_seconds: ttlSeconds.optional().describe('Unread for so long, the question expires; you are told.'),
+      client_message_id: clientId.optional().describe('Your own id; a retry with it sends nothing twice.'),
     }),
     output: askShape,
     effect: 'write',
     alwaysLoad: true,
     task: () => true,
     handOut: ({ reply }, context) => markGiven(hub, context, [reply]),
-    async run({ to, text, thread, message_id, wait_seconds, ttl_seconds }, context) {
+    async run({ to, text, thread, message_id, wait_seconds, ttl_seconds, client_message_id }, context) {
       const hubCaller = hubCallerOf(context)
       const patience = patienceOf(hub, context, wait_seconds === undefined ? hub.limits.waitMs : wait_seconds * 1000)
       if (message_id !== undefined && to === undefined && text === undefined && thread === undefined) {
@@ -116,7 +117,11 @@ export const messageTools = (hub: Hub) => [
         throw new HubError('INVALID_ARGUMENT', 'A question needs "to" and "text", or a "message_id" alone.', {
           hint: 'Pass to and text to ask; pass the message_id of a question you asked before to wait on.',
         })
-      const addressed = { to: [addressOf(to)], thread: existing(thread), clientId: onceOf(context) }
+      const addressed = {
+        to: [addressOf(to)],
+        thread: existing(thread),
+        clientId: client_message_id ?? onceOf(context),
+      }
       const draft = { ...addressed, text, ttlMs: toMs(ttl_seconds) }
       const { answers } = await writeAndAwait(hub, hubCaller, draft, patience)
       context.ifLost(answers.putBack)
@@ -133,13 +138,14 @@ export const messageTools = (hub: Hub) => [
       to: z.array(groupedAddress).min(1).max(limits.inboxListed).describe('The agents.'),
       text,
       wait_seconds: waitSeconds.default(0).describe('How long to wait for replies; the server may cut it.'),
+      client_message_id: clientId.optional().describe('Your own id; a retry with it sends nothing twice.'),
     }),
     output: broadcastShape,
     effect: 'write',
     task: ({ wait_seconds }) => wait_seconds > 0,
     handOut: ({ replies }, context) => markGiven(hub, context, replies),
-    async run({ to, text, wait_seconds }, context) {
-      const draft = { to: to.map(addressOf), toOthers: true, text, clientId: onceOf(context) }
+    async run({ to, text, wait_seconds, client_message_id }, context) {
+      const draft = { to: to.map(addressOf), toOthers: true, text, clientId: client_message_id ?? onceOf(context) }
       const patience = patienceOf(hub, context, wait_seconds * 1000)
       const { written, answers } = await writeAndAwait(hub, hubCallerOf(context), draft, patience)
       context.ifLost(answers.putBack)
