@@ -97,7 +97,7 @@ async function termsOf(hub: Hub, agent: Agent, { reminds, wakes }: Route): Promi
 async function announceTo(hub: Hub, caller: Caller, agent: Agent, route: Route): Promise<Pointer | undefined> {
   const terms = await termsOf(hub, agent, route)
   if (!(await hasUnannounced(reader(hub), terms))) return undefined
-  // What the agent has just read is marked behind its answer.
+  // Mail that the agent has just read is marked behind its answer.
   await deliveredMarked(hub, agent.id)
   const { now } = terms
   const { via, session } = route

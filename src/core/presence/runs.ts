@@ -127,7 +127,7 @@ export async function endRun(
 }
 
 async function readHandedOut(hub: Hub, caller: Caller, agent: Agent, run: string): Promise<number> {
-  // What the last answer held is marked behind it.
+  // Mail of the last answer is marked behind it.
   await deliveredMarked(hub, agent.id)
   const hold = holdOf(run)
   const ids = (await listOfRun(reader(hub), agent.id, hold)).map(({ id }) => id)

@@ -27,7 +27,7 @@ export interface AnnounceTerms {
 const wanted = (db: Reader, { now, held }: AnnounceTerms): Sql =>
   sql`AND d.delivered_at IS NULL AND (d.expires_at IS NULL OR d.expires_at > ${now}) ${notHeld(db, held)}`
 
-/** Whoever has it on loan knows of it too. */
+/** A client that has it on loan knows of it too. */
 const unseen = (db: Reader, terms: AnnounceTerms): Sql =>
   sql`${wanted(db, terms)} AND (d.held_until IS NULL OR d.held_until <= ${terms.now})`
 

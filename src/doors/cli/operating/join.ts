@@ -85,7 +85,7 @@ export const joinCommand = (joining: Joining, initialising: Initialising, screen
     }),
   )
 
-/** What stands in the arguments of a process is read by others. */
+/** Arguments of a process are read by others. */
 function needStdin(key: string, yes: boolean): void {
   if (key !== '-') throw new UsageError('A key is no argument.', 'Pass --key -, and write the key on stdin.')
   if (!yes) throw new UsageError('Stdin has the key, and cannot be asked.', 'Pass --yes to store it.')
