@@ -295,6 +295,7 @@ export const matrix = {
     listAllMail: onPages('yes', 'nothing', 'nothing'),
     listAllThreads: onPages('yes', 'nothing', 'nothing'),
     listPageProjects: onPages('yes', 'yes', 'nothing'),
+    listWorkers: readsProject,
     overviewProject: readsProject,
     listBox: onPages('yes', 'AGENT_NOT_FOUND', 'PROJECT_NOT_FOUND'),
     showMessage: onPages('yes', 'MESSAGE_NOT_FOUND', 'PROJECT_NOT_FOUND'),

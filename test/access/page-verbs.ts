@@ -42,7 +42,7 @@ import { readNeedLines, readNeeds } from '../../src/core/pages/needs.ts'
 import { listAddressable, sendAsOverseer } from '../../src/core/pages/overseer.ts'
 import { listGroups } from '../../src/core/pages/overseer-groups.ts'
 import { answerMessage, answerThread, setTopicStatus } from '../../src/core/pages/person-answers.ts'
-import { listPageProjects, overviewProject } from '../../src/core/pages/projects.ts'
+import { listPageProjects, listWorkers, overviewProject } from '../../src/core/pages/projects.ts'
 import { decideRelated, listSuggestions } from '../../src/core/pages/related.ts'
 import { forgetSearch, saveSearch } from '../../src/core/pages/saved-searches.ts'
 import { searchMail } from '../../src/core/pages/search.ts'
@@ -64,6 +64,7 @@ export const pageVerbs = {
     (await listAllThreads(hub, caller, page)).items.filter((one) => one.thread === thread),
   listPageProjects: async (hub, { caller, project }) =>
     (await listPageProjects(hub, caller, page)).items.filter(({ key }) => key === project),
+  listWorkers: (hub, { caller, project }) => listWorkers(hub, caller, project),
   overviewProject: (hub, { caller, project }) => overviewProject(hub, caller, project),
   listBox: (hub, { caller, project, name }) => listBox(hub, caller, project, { name, box: 'inbox', ...page }),
   showMessage: (hub, { caller, project, messageId }) => showMessage(hub, caller, project, messageId),

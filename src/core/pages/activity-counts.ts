@@ -5,6 +5,7 @@ import { findWatermark } from '../../store/feed/followers.ts'
 import { start } from '../../store/feed/positions.ts'
 import {
   type CountRow,
+  counting,
   deleteShort,
   grains,
   keptShortMs,
@@ -15,44 +16,33 @@ import {
   raiseTotals,
   recount,
 } from '../../store/pages/activity.ts'
-import { keepProjection, type Projection, stepProjection } from '../feed/projections.ts'
+import { keepProjection, type Projection } from '../feed/projections.ts'
 import type { Hub } from '../hub/hub.ts'
 
-/** Sums that lag by a second or two mislead nobody; counting more at a time costs a server under load less. */
+/** Counting more at a time costs a server under load less. Pages add what is not counted yet. */
 const gatherMs = 2000
 
 /** Of many messages most share their sums: 1,000 cost less than twice what 200 do. */
 const page = 1000
 
-const name = 'activity'
-
-const counting = (hub: Hub): Projection => ({
-  name,
+export const countingOf = (hub: Hub): Projection => ({
+  name: counting,
   gatherMs,
   page,
   take: (tx, changes) => take(hub, tx, changes),
   async rebuild(tx) {
     // Moved in this transaction, before this.
-    const place = (await findWatermark(tx, name)) ?? start
+    const place = (await findWatermark(tx, counting)) ?? start
     await recount(tx, hub.clock.now(), place)
   },
 })
 
 /** Counts until the returned function is called. */
-export const keepCounting = (hub: Hub): (() => Promise<void>) => keepProjection(hub, counting(hub))
-
-/** A page of changes each: more than these are counted in the background. */
-const mostSteps = 3
-
-/** Before sums are shown: what was committed since is counted, as long as it is little. */
-export async function countNew(hub: Hub): Promise<void> {
-  const follower = counting(hub)
-  for (let step = 0; step < mostSteps; step++) if ((await stepProjection(hub, follower)) !== 'more') return
-}
+export const keepCounting = (hub: Hub): (() => Promise<void>) => keepProjection(hub, countingOf(hub))
 
 /** Called before old messages go: pages show how many there are. Where nothing was counted yet, they are missing then anyway. */
 export async function uncount(tx: Tx, messageIds: readonly number[]): Promise<void> {
-  const place = await findWatermark(tx, name)
+  const place = await findWatermark(tx, counting)
   if (place !== undefined && messageIds.length > 0) await lowerTotals(tx, messageIds, place)
 }
 

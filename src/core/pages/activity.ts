@@ -3,7 +3,6 @@ import { grains, type LaneRow, listEdges, listLanes, listSlots } from '../../sto
 import type { Caller } from '../access/callers.ts'
 import { type Hub, longReader, reader } from '../hub/hub.ts'
 import { needProject, slugOfProject } from '../projects/projects.ts'
-import { countNew } from './activity-counts.ts'
 import { keep } from './kept.ts'
 
 const windows = ['1h', '24h', '7d', '30d'] as const
@@ -47,7 +46,6 @@ export async function readActivity(
 }
 
 async function activityOf(hub: Hub, projectId: number, window: ActivityWindow): Promise<Activity> {
-  await countNew(hub)
   const { grain, bars, barMs } = shapes[window]
   const { since, until, buckets } = await barsOf(hub, projectId, window)
   const query = { projectId, grain, since }

@@ -13,7 +13,6 @@ import { type Hub, reader } from '../hub/hub.ts'
 import { whoWaits } from '../presence/presence.ts'
 import { needProject } from '../projects/projects.ts'
 import { type Bucket, barsOf } from './activity.ts'
-import { countNew } from './activity-counts.ts'
 import { listPageLeases, type PageLease } from './leases.ts'
 import { type Page, pageOf } from './page-message.ts'
 import { describe, type PageThread } from './threads.ts'
@@ -56,7 +55,6 @@ export async function listPageProjects(
 
 async function withFigures(hub: Hub, caller: Caller, rows: readonly ProjectRow[]): Promise<PageProject[]> {
   const ids = rows.map(({ id }) => id)
-  await countNew(hub)
   const figures = await listAgentFigures(reader(hub), ids, { blind: pageSight(caller).blind === 'all' })
   const totals = await listTotals(reader(hub), ids)
   // The holder of a key is told of no other project.
@@ -77,8 +75,6 @@ async function withFigures(hub: Hub, caller: Caller, rows: readonly ProjectRow[]
 
 export interface Overview {
   readonly project: PageProject
-  readonly agents: readonly (Profile & { readonly waiting: boolean; readonly leases: number })[]
-  readonly moreAgents: boolean
   readonly threads: readonly PageThread[]
   readonly leases: readonly PageLease[]
   readonly counts: {
@@ -95,14 +91,28 @@ const mostAgents = 200
 const newestThreads = 10
 const newestLeases = 10
 
+/** The latest active first. */
+export async function listWorkers(
+  hub: Hub,
+  caller: Caller,
+  project: string,
+): Promise<readonly (Profile & { readonly waiting: boolean; readonly leases: number })[]> {
+  const { project: home, agents } = await listAgents(hub, caller, project, { limit: mostAgents })
+  const leases = await countLeases(reader(hub), home.id, hub.clock.now())
+  const present = await whoWaits(hub)
+  return agents.map((agent) => ({
+    ...agent,
+    waiting: present.of(agent.id)?.waiting === true,
+    leases: leases.get(agent.id) ?? 0,
+  }))
+}
+
 export async function overviewProject(hub: Hub, caller: Caller, project: string): Promise<Overview> {
   const home = await needProject(hub, caller, project)
   const now = hub.clock.now()
   const row = { id: home.id, slug: home.slug, human_key: home.key, created_at: home.createdAt }
   const [watched] = await withFigures(hub, caller, [row])
-  const { agents, more } = await listAgents(hub, caller, project, { limit: mostAgents })
   const leases = await countLeases(reader(hub), home.id, now)
-  const present = await whoWaits(hub)
   const last = await listLast(reader(hub), { projectId: home.id, limit: newestThreads })
   const threads = await listThreadRows(
     reader(hub),
@@ -111,12 +121,6 @@ export async function overviewProject(hub: Hub, caller: Caller, project: string)
   const { agents: count, messages, unread } = watched as PageProject
   return {
     project: watched as PageProject,
-    agents: agents.map((agent) => ({
-      ...agent,
-      waiting: present.of(agent.id)?.waiting === true,
-      leases: leases.get(agent.id) ?? 0,
-    })),
-    moreAgents: more,
     threads: await describe(
       hub,
       pageSight(caller),

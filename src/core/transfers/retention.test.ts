@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import { counts, startAttachments } from '../../../test/support/attachments.ts'
 import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine, type OpenDatabase } from '../../../test/support/engines.ts'
+import { catchUp as catchUpFollower } from '../../../test/support/feed.ts'
 import { as, now, openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { commons, overseer } from '../../base/names.ts'
@@ -13,7 +14,7 @@ import { acknowledgeMessage } from '../mail/receipts.ts'
 import { take } from '../mail/take.ts'
 import { reply } from '../messages/reply.ts'
 import { send } from '../messages/send.ts'
-import { countNew } from '../pages/activity-counts.ts'
+import { countingOf } from '../pages/activity-counts.ts'
 import { catchUp } from '../search/projection.ts'
 import { importProject } from './importing.ts'
 import type { ExportRecord } from './records.ts'
@@ -114,7 +115,7 @@ eachEngine('Moving old mail out', (open) => {
       })
       expect(await bodies()).toHaveLength(8)
 
-      await countNew(hub)
+      await catchUpFollower(hub, countingOf(hub))
       await catchUp(hub)
       const unread = () => reader(hub).all(sql`SELECT name, unread FROM agents ORDER BY id`)
       const before = await unread()

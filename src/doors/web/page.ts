@@ -31,7 +31,7 @@ export interface View {
 }
 
 export interface Answer {
-  json(): object
+  json(): object | Promise<object>
   view(): View | Promise<View>
   /** As plain text, where the page has such a form. */
   text?(): string
@@ -50,7 +50,7 @@ interface Loaded<Query, Data> {
 interface PageParts<Shape extends z.ZodObject, Data> {
   readonly query: Shape
   load(visit: Visit, query: z.output<Shape>, params: Params): Promise<Data>
-  json(loaded: Loaded<z.output<Shape>, Data>): object
+  json(loaded: Loaded<z.output<Shape>, Data>): object | Promise<object>
   view(loaded: Loaded<z.output<Shape>, Data>): View | Promise<View>
   text?(loaded: Loaded<z.output<Shape>, Data>): string
 }

@@ -33,7 +33,7 @@ export async function send(
       reply,
       request,
       'application/json; charset=utf-8',
-      JSON.stringify(answer.json(), linksBelow(request.server.basePath)),
+      JSON.stringify(await answer.json(), linksBelow(request.server.basePath)),
     )
   if (form === 'md') {
     if (answer.text === undefined)

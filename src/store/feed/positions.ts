@@ -23,6 +23,8 @@ interface FeedOrder {
   /** The columns to order by. */
   readonly columns: Sql
   after(place: FeedPosition): Sql
+  /** After the watermark of a follower, as of this statement. */
+  afterFollower(name: string): Sql
   upTo(place: FeedPosition): Sql
   /** Nothing that comes to be committed can stand before such a row. */
   readonly settled: Sql
@@ -39,6 +41,7 @@ const sqlite: FeedOrder = {
   tx: raw('0'),
   columns: raw('id'),
   after: ({ id }) => sql`id > ${id}`,
+  afterFollower: (name) => sql`id > COALESCE((SELECT change_id FROM followers WHERE name = ${name}), 0)`,
   upTo: ({ id }) => sql`id <= ${id}`,
   settled: raw('TRUE'),
   foreign: raw('FALSE'),
@@ -78,6 +81,8 @@ const postgres: FeedOrder = {
   tx: raw('tx'),
   columns: raw('tx, id'),
   after: ({ tx, id }) => sql`(tx, id) > (${tx}, ${id})`,
+  afterFollower: (name) =>
+    sql`(tx, id) > (SELECT COALESCE(MAX(tx), 0), COALESCE(MAX(change_id), 0) FROM followers WHERE name = ${name})`,
   upTo: ({ tx, id }) => sql`(tx, id) <= (${tx}, ${id})`,
   settled: raw(`tx < ${horizon}`),
   foreign: raw('tx > pg_snapshot_xmax(pg_current_snapshot())::text::bigint'),

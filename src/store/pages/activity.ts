@@ -3,6 +3,7 @@ import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { listed, numberRows } from '../../db/dialect.ts'
 import type { Reader, Tx } from '../../db/port.ts'
 import { type FeedPosition, feedOrder } from '../feed/positions.ts'
+import { ofProject } from '../visibility.ts'
 
 /** The lengths of slots, in milliseconds. The shortest is kept for two hours only. */
 export const grains = { minutes: 300_000, hour: 3_600_000, day: 86_400_000 } as const
@@ -149,20 +150,43 @@ async function findFirstSince(tx: Tx, time: number): Promise<number> {
   return low
 }
 
+/** The follower that counts. */
+export const counting = 'activity'
+
+/** More than these are counted behind the answers. */
+const mostUncounted = 3000
+
+/** Messages that are not counted yet, some seconds' worth. They are added where sums are read, in one statement: none is missing, none is there twice. */
+function uncounted(db: Reader): Sql {
+  const { afterFollower, columns } = feedOrder(db)
+  return sql`(
+    SELECT message_id FROM changes WHERE ${afterFollower(counting)} AND kind IN ('message.sent', 'message.said')
+    ORDER BY ${columns} LIMIT ${mostUncounted})`
+}
+
 interface CountQuery {
   readonly projectId: number
   readonly grain: number
   readonly since: number
 }
 
-export function listSlots(
-  db: Reader,
-  { projectId, grain, since }: CountQuery,
-): Promise<{ slot: number; count: number }[]> {
-  return db.all(sql`
-    SELECT slot, count FROM activity
-    WHERE project_id = ${projectId} AND grain = ${grain} AND kind = ${kinds.all} AND slot >= ${since} ORDER BY slot`)
+/** Sums of one kind, of slots from a time on. */
+function sums(db: Reader, kind: keyof typeof kinds, { projectId, grain, since }: CountQuery): Sql {
+  const pair = kind === 'pair'
+  return sql`(
+    SELECT slot, from_id, to_id, count FROM activity
+    WHERE project_id = ${projectId} AND grain = ${grain} AND kind = ${kinds[kind]} AND slot >= ${since}
+    UNION ALL
+    SELECT * FROM (
+      SELECT m.created_at - m.created_at % ${raw(String(grain))} AS slot, ${kind === 'all' ? raw('0') : sql`m.sender_id`} AS from_id,
+        ${pair ? sql`d.recipient_id` : raw('0')} AS to_id, COUNT(*) AS count
+      FROM messages m JOIN threads t ON t.id = m.thread_id ${pair ? sql`JOIN deliveries d ON d.message_id = m.id AND d.kind <> 'bcc'` : empty}
+      WHERE m.id IN ${uncounted(db)} AND ${ofProject(projectId)} GROUP BY 1, 2, 3) AS few
+    WHERE slot >= ${since}) AS parts`
 }
+
+export const listSlots = (db: Reader, query: CountQuery): Promise<{ slot: number; count: number }[]> =>
+  db.all(sql`SELECT slot, count FROM ${sums(db, 'all', query)}`)
 
 export interface LaneRow {
   name: string
@@ -171,12 +195,10 @@ export interface LaneRow {
   count: number
 }
 
-export function listLanes(db: Reader, { projectId, grain, since }: CountQuery): Promise<LaneRow[]> {
-  return db.all<LaneRow>(sql`
-    SELECT a.id, a.name, c.slot, c.count FROM activity c JOIN agents a ON a.id = c.from_id
-    WHERE c.project_id = ${projectId} AND c.grain = ${grain} AND c.kind = ${kinds.sender} AND c.slot >= ${since}
-    ORDER BY c.slot`)
-}
+export const listLanes = (db: Reader, query: CountQuery): Promise<LaneRow[]> =>
+  db.all<LaneRow>(
+    sql`SELECT a.id, a.name, parts.slot, parts.count FROM ${sums(db, 'sender', query)} JOIN agents a ON a.id = parts.from_id`,
+  )
 
 interface EdgeRow {
   from_name: string
@@ -186,19 +208,23 @@ interface EdgeRow {
   count: number
 }
 
-export function listEdges(db: Reader, { projectId, grain, since }: CountQuery, limit: number): Promise<EdgeRow[]> {
+export function listEdges(db: Reader, query: CountQuery, limit: number): Promise<EdgeRow[]> {
   return db.all<EdgeRow>(sql`
     SELECT f.name AS from_name, f.project_id AS from_project, t.name AS to_name, t.project_id AS to_project, e.count
     FROM (
-      SELECT from_id, to_id, SUM(count) AS count FROM activity
-      WHERE project_id = ${projectId} AND grain = ${grain} AND kind = ${kinds.pair} AND slot >= ${since}
+      SELECT from_id, to_id, SUM(count) AS count FROM ${sums(db, 'pair', query)}
       GROUP BY from_id, to_id ORDER BY count DESC, from_id, to_id LIMIT ${limit}
     ) AS e JOIN agents f ON f.id = e.from_id JOIN agents t ON t.id = e.to_id ORDER BY e.count DESC, f.id, t.id`)
 }
 
 export async function listTotals(db: Reader, projectIds: readonly number[]): Promise<ReadonlyMap<number, number>> {
-  const rows = await db.all<{ project_id: number; messages: number }>(
-    sql`SELECT project_id, messages FROM activity_totals WHERE project_id IN ${listed(db, projectIds)}`,
-  )
-  return new Map(rows.map(({ project_id, messages }) => [project_id, messages]))
+  const few = sql`messages m JOIN threads t ON t.id = m.thread_id`
+  const rows = await db.all<{ project_id: number; messages: number }>(sql`
+    SELECT project_id, SUM(messages) AS messages FROM (
+      SELECT project_id, messages FROM activity_totals
+      UNION ALL SELECT t.project_id, 1 AS messages FROM ${few} WHERE m.id IN ${uncounted(db)}
+      UNION ALL SELECT g.project_id, 1 AS messages FROM ${few} JOIN message_guests g ON g.message_id = m.id
+        WHERE m.id IN ${uncounted(db)} AND g.project_id <> t.project_id
+    ) AS totals WHERE project_id IN ${listed(db, projectIds)} GROUP BY project_id`)
+  return new Map(rows.map(({ project_id, messages }) => [project_id, Number(messages)]))
 }

@@ -91,6 +91,27 @@ eachEngine('What pages ask the database', (open) => {
       const { statements } = await ask(path)
       expect([page, statements > 0, statements <= 12, statements]).toEqual([page, true, true, statements])
     }
+    // The most that a page of everything asks, for its lists.
+    await ask(`/mail/${slug}`)
+    expect((await ask(`/mail/${slug}`)).statements).toBeLessThanOrEqual(20)
+    await hub.close()
+  })
+
+  verifies('web.pages.statements', 'after a change the column costs twenty more, and nothing is written', async () => {
+    const { hub, slug, write } = await fill(open)
+    const ask = servePages(hub)
+    const afterChange = async (path: string) => {
+      await ask(path)
+      const { statements: before } = await ask(path)
+      await write('Ann', [{ name: 'Bob' }])
+      const { statements, writes } = await ask(path)
+      return { more: statements - before, writes }
+    }
+    const { more } = await afterChange(`/mail/${slug}/contacts`)
+    expect(more).toBeGreaterThan(0)
+    expect(more).toBeLessThanOrEqual(20)
+    for (const path of ['/mail', '/mail/projects', '/mail/attention', `/mail/${slug}`, `/mail/${slug}/activity`])
+      expect([path, (await afterChange(path)).writes]).toEqual([path, 0])
     await hub.close()
   })
 })

@@ -1,7 +1,7 @@
 /** `/mail/{project}`: who works in it and on what, its newest threads, its leases, and the search in it. */
 import { z } from 'zod'
 import { readBoard } from '../../../core/pages/board.ts'
-import { type Overview, overviewProject } from '../../../core/pages/projects.ts'
+import { listWorkers, type Overview, overviewProject } from '../../../core/pages/projects.ts'
 import { type Html, html } from '../html.ts'
 import { definePage, part } from '../page.ts'
 import { boardTable, toBoardAgent } from '../parts/board.ts'
@@ -26,10 +26,10 @@ export const page = definePage({
     ])
     return { ...overview, board }
   },
-  json: ({ data: { project, agents, threads, counts, board } }) => ({
+  json: async ({ data: { project, threads, counts, board }, visit: { hub, caller } }) => ({
     board: board.agents.map(toBoardAgent),
     project: toProject(project),
-    agents: agents.map(toAgent),
+    agents: (await listWorkers(hub, caller, project.slug)).map(toAgent),
     threads: threads.map((thread) => toThread(project.slug, thread)),
     siblings: project.siblings,
     counts,
