@@ -23,6 +23,10 @@ describeInBrowser('The board', () => {
     const wait = callTool(mailbox('carol'), 'check_mail', { wait_seconds: 20 })
     const state = page.locator('.board tr', { hasText: 'carol' }).locator('.state')
     await state.getByText('waiting').waitFor()
+    expect(await page.locator('.board tr', { hasText: 'carol' }).locator('.reach').textContent()).toBe(
+      'gets mail at once',
+    )
+    expect(await stuck.locator('.reach').textContent()).toBe('nothing wakes it')
     await callTool(mailbox('dave'), 'send_to_agent', { name: 'carol', msg: 'Use the rates of Friday.' })
     await wait
     await state.getByText('working').waitFor()

@@ -10,8 +10,11 @@ import { verifies } from '../../../test/support/verifies.ts'
 import { operator, person } from '../access/callers.ts'
 import { requestContact } from '../contact-requests/requests.ts'
 import { setContactPolicy } from '../contacts/links.ts'
+import { agentWaiter, beginWait } from '../hub/waits.ts'
 import { reserve } from '../leases/leases.ts'
 import { listInbox } from '../mail/inbox.ts'
+import { markRead } from '../mail/receipts.ts'
+import { addWaiter } from '../presence/presence.ts'
 import { countAttention } from './attention.ts'
 import { readBoard } from './board.ts'
 import { remindAgent } from './decisions.ts'
@@ -56,6 +59,37 @@ eachEngine('The board', (open) => {
     await hub.close()
   })
 
+  verifies('web.board.states', 'who waits for the answer of a stuck one that took the mail is blocked', async () => {
+    const { hub, clock, write } = await openPages(open)
+    await reserve(hub, registered('Ann', back), { ...asked, patterns: ['src/**'] })
+    await reserve(hub, registered('Bob', back), { ...asked, patterns: ['src/a.ts'], onConflict: 'grant' })
+    const [one, two] = [await write('Cleo', [{ name: 'Ann' }]), await write('Cleo', [{ name: 'Ann' }])]
+    for (const id of [one, two]) await markRead(hub, registered('Ann', back), id)
+    clock.advance(20 * minute)
+    const cleo = async () =>
+      (await readBoard(hub, operator, { project: back })).agents.find(({ name }) => name === 'Cleo')
+    expect(await cleo()).toMatchObject({ state: 'idle', blockedBy: [] })
+    const leave = beginWait(hub, agentWaiter((await cleo())?.id ?? 0))
+    expect(await cleo()).toMatchObject({ state: 'blocked', blockedBy: [{ kind: 'answer', other: { name: 'Ann' } }] })
+    // An answer, in whatever thread.
+    await write('Ann', [{ name: 'Cleo' }])
+    clock.advance(20 * minute)
+    expect(await cleo()).toMatchObject({ state: 'waiting', blockedBy: [] })
+    leave()
+    const told = async () => (await cleo())?.reach
+    expect(await told()).toMatchObject({ state: 'away' })
+    const gone = addWaiter(hub, {
+      agentId: (await cleo())?.id ?? 0,
+      session: 's',
+      via: 'codex',
+      since: clock.now(),
+      displaced: () => {},
+    })
+    expect([await told(), (await cleo())?.state]).toMatchObject([{ state: 'wakeable', via: 'codex' }, 'idle'])
+    gone()
+    await hub.close()
+  })
+
   verifies('web.needs.listed', 'answers, requests, conflicts as pairs, debts by agent, and the silent', async () => {
     const { hub, clock, write } = await openPages(open)
     expect(await readNeeds(hub, operator)).toMatchObject({ count: 0 })
@@ -69,6 +103,7 @@ eachEngine('The board', (open) => {
     await setContactPolicy(hub, registered('Cleo', back), 'contacts_only')
     await requestContact(hub, registered('Dora', front), { to: { name: 'Cleo', project: back }, reason: 'API' })
     const needs = await readNeeds(hub, operator)
+    expect(needs.more).toBe(false)
     expect(needs).toMatchObject({
       answers: [{ id: answer, subject: 'Which one?' }],
       contacts: [{ from: { name: 'Dora' }, to: { name: 'Cleo' } }],
@@ -80,6 +115,9 @@ eachEngine('The board', (open) => {
       stuck: [{ name: 'Bob', project: expect.stringContaining('frontend') }],
       count: 6,
     })
+    // A list that is full may go on.
+    for (let n = 0; n < 20; n++) await write('Bob', [{ name: 'HumanOverseer' }])
+    expect(await readNeeds(hub, operator)).toMatchObject({ count: 25, more: true })
     expect((await remindAgent(hub, person, back, 'Ann')).messages).toHaveLength(2)
     expect((await remindAgent(hub, person, back, 'Ann')).messages).toEqual([])
     const { messages } = await listInbox(hub, registered('Ann', back), { limit: 10, bodies: true })

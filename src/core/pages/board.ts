@@ -6,7 +6,9 @@ import {
   listHolding,
   listOldest,
   listOwed,
+  listTaken,
   type OwedRow,
+  type TakenRow,
 } from '../../store/pages/board.ts'
 import type { Caller } from '../access/callers.ts'
 import { homeOf, pageSight } from '../access/rules.ts'
@@ -14,6 +16,7 @@ import { activity } from '../agents/activity.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { conflictsOf, type LeasePair } from '../leases/conflicts.ts'
 import { type Present, whoWaits } from '../presence/presence.ts'
+import { describeReach, type Reach } from '../presence/reach.ts'
 import { needProject } from '../projects/projects.ts'
 import { keep } from './kept.ts'
 import { slugsOf, type Who } from './page-message.ts'
@@ -30,6 +33,8 @@ export type Hold =
   | { readonly kind: 'lease'; readonly pattern: string; readonly other: Who }
   | { readonly kind: 'ack'; readonly since: number; readonly other: Who }
   | { readonly kind: 'unread'; readonly since: number; readonly other: Who }
+  /** It took the mail, and has not answered. */
+  | { readonly kind: 'answer'; readonly since: number; readonly other: Who }
 
 export interface BoardAgent extends Who {
   readonly id: number
@@ -45,8 +50,8 @@ export interface BoardAgent extends Who {
   readonly holds: readonly Hold[]
   /** Things that it waits for itself, with agents that are stuck. */
   readonly blockedBy: readonly Hold[]
-  /** The adapter that wakes its idle client. */
-  readonly via: string | undefined
+  /** Whether mail gets through to it now, and how; undefined for a caller that may not see all agents. */
+  readonly reach: Reach | undefined
   /** 0 for one that never did anything. */
   readonly seenAt: number
 }
@@ -56,7 +61,10 @@ export interface Board {
   /** Whether there are more agents than these. */
   readonly more: boolean
   readonly conflicts: readonly LeasePair<HeldRow>[]
+  /** The oldest first. */
   readonly owed: readonly OwedRow[]
+  /** Whether there are more overdue acknowledgements than these. */
+  readonly moreOwed: boolean
   /** Every agent that was looked at, by its id. */
   readonly byId: ReadonlyMap<number, BoardAgent>
 }
@@ -66,7 +74,7 @@ const longUnreadMs = 3_600_000
 export const givenUpMs = 604_800_000
 const workingMs = 300_000
 const idleMs = 3_600_000
-const most = { agents: 200, leases: 500, owed: 500 } as const
+const most = { agents: 200, leases: 2000, owed: 500, waiting: 20 } as const
 
 interface BoardWish {
   readonly project?: string | undefined
@@ -110,11 +118,17 @@ async function boardOf(hub: Hub, caller: Caller, projectId: number | undefined, 
   ])
   const who = (id: number): Who => named.get(id) ?? { name: '', project: '' }
   const holds = holdsOf({ conflicts, owed, rows, oldest, sent: { from: now - givenUpMs, to: now - longUnreadMs } })
-  const judged = judge(hub, { rows, holds, present: await whoWaits(hub), now })
+  const there = standings(hub, { rows, holds, present: await whoWaits(hub), now })
+  const judged = judge({ there, holds, taken: await takenMail(hub, there, now - givenUpMs), now })
   const told = ({ with: id, ...hold }: Held): Hold => ({ ...hold, other: who(id) })
+  const reach = await describeReach(
+    hub,
+    caller,
+    rows.map(({ id, active_at }) => ({ id, activeAt: active_at })),
+  )
   const leaseCounts = Map.groupBy(leases, ({ agent_id }) => agent_id)
   const agents = rows.map((row): BoardAgent => {
-    const { state, seenAt, via, blockedBy } = judged.get(row.id) ?? nobody
+    const { state, seenAt, blockedBy } = judged.get(row.id) ?? nobody
     return {
       ...who(row.id),
       id: row.id,
@@ -127,7 +141,7 @@ async function boardOf(hub: Hub, caller: Caller, projectId: number | undefined, 
       leases: leaseCounts.get(row.id)?.length ?? 0,
       holds: (holds.get(row.id) ?? []).map(told),
       blockedBy: blockedBy.map(told),
-      via,
+      reach: reach.get(row.id),
       seenAt,
     }
   })
@@ -137,6 +151,7 @@ async function boardOf(hub: Hub, caller: Caller, projectId: number | undefined, 
     more: agents.length > limit,
     conflicts,
     owed,
+    moreOwed: owed.length === most.owed,
     byId: new Map(agents.map((agent) => [agent.id, agent])),
   }
 }
@@ -156,7 +171,7 @@ const rank = ({ state }: BoardAgent): number => boardStates.indexOf(state)
 
 type Held = { readonly with: number } & (
   | { readonly kind: 'lease'; readonly pattern: string }
-  | { readonly kind: 'ack' | 'unread'; readonly since: number }
+  | { readonly kind: 'ack' | 'unread' | 'answer'; readonly since: number }
 )
 
 interface Facts {
@@ -182,7 +197,7 @@ function holdsOf({ conflicts, owed, rows, oldest, sent }: Facts): ReadonlyMap<nu
   }
   for (const { holder, other } of conflicts)
     add(holder.agent_id, { kind: 'lease', pattern: other.pattern, with: other.agent_id })
-  for (const { recipient_id, sender_id, sent_at } of owed.toReversed())
+  for (const { recipient_id, sender_id, sent_at } of owed)
     add(recipient_id, { kind: 'ack', since: sent_at, with: sender_id })
   for (const { id, oldest_id } of rows) {
     const mail = oldest.get(oldest_id ?? 0)
@@ -195,21 +210,32 @@ function holdsOf({ conflicts, owed, rows, oldest, sent }: Facts): ReadonlyMap<nu
 interface Judged {
   readonly state: BoardState
   readonly seenAt: number
-  readonly via: string | undefined
   readonly blockedBy: readonly Held[]
 }
 
-const nobody: Judged = { state: 'away', seenAt: 0, via: undefined, blockedBy: [] }
+const nobody: Judged = { state: 'away', seenAt: 0, blockedBy: [] }
 
-interface Judging {
-  readonly rows: readonly BoardAgentRow[]
-  readonly holds: ReadonlyMap<number, readonly Held[]>
-  readonly present: Present
-  readonly now: number
+interface Standing {
+  readonly standing: ReturnType<Present['of']>
+  readonly seenAt: number
+  readonly stuck: boolean
 }
 
-function judge(hub: Hub, { rows, holds, present, now }: Judging): ReadonlyMap<number, Judged> {
-  const there = new Map(
+function standings(
+  hub: Hub,
+  {
+    rows,
+    holds,
+    present,
+    now,
+  }: {
+    readonly rows: readonly BoardAgentRow[]
+    readonly holds: ReadonlyMap<number, readonly Held[]>
+    readonly present: Present
+    readonly now: number
+  },
+): ReadonlyMap<number, Standing> {
+  return new Map(
     rows.map((row) => {
       const standing = present.of(row.id)
       const seenAt = activity(hub).latest(row.id, row.active_at)
@@ -217,6 +243,25 @@ function judge(hub: Hub, { rows, holds, present, now }: Judging): ReadonlyMap<nu
       return [row.id, { standing, seenAt, stuck: silent && (holds.get(row.id) ?? []).length > 0 }] as const
     }),
   )
+}
+
+/** Mail that stuck agents took, of those that wait now. */
+async function takenMail(hub: Hub, there: ReadonlyMap<number, Standing>, since: number): Promise<readonly TakenRow[]> {
+  const idsOf = (which: (standing: Standing) => boolean) => [...there].filter(([, one]) => which(one)).map(([id]) => id)
+  const recipients = idsOf(({ stuck }) => stuck)
+  const senders = idsOf(({ standing }) => standing?.waiting === true).slice(0, most.waiting)
+  if (recipients.length === 0 || senders.length === 0) return []
+  return listTaken(reader(hub), { senders, recipients, since })
+}
+
+interface Judging {
+  readonly there: ReadonlyMap<number, Standing>
+  readonly holds: ReadonlyMap<number, readonly Held[]>
+  readonly taken: readonly TakenRow[]
+  readonly now: number
+}
+
+function judge({ there, holds, taken, now }: Judging): ReadonlyMap<number, Judged> {
   const blocked = new Map<number, Held[]>()
   for (const [id, { stuck }] of there)
     for (const held of stuck ? (holds.get(id) ?? []) : []) {
@@ -224,6 +269,11 @@ function judge(hub: Hub, { rows, holds, present, now }: Judging): ReadonlyMap<nu
       if (held.kind === 'unread' && there.get(held.with)?.standing?.waiting !== true) continue
       blocked.set(held.with, [...(blocked.get(held.with) ?? []), { ...held, with: id }])
     }
+  for (const { sender_id, recipient_id, sent_at } of taken) {
+    const known = blocked.get(sender_id) ?? []
+    if (known.every((held) => held.with !== recipient_id))
+      blocked.set(sender_id, [...known, { kind: 'answer', since: sent_at, with: recipient_id }])
+  }
   return new Map(
     [...there].map(([id, { standing, seenAt, stuck }]) => {
       const blockedBy = stuck ? [] : (blocked.get(id) ?? [])
@@ -239,7 +289,7 @@ function judge(hub: Hub, { rows, holds, present, now }: Judging): ReadonlyMap<nu
               : standing !== undefined || ago < idleMs
                 ? 'idle'
                 : 'away'
-      return [id, { state, seenAt, via: standing?.via, blockedBy }]
+      return [id, { state, seenAt, blockedBy }]
     }),
   )
 }

@@ -14,12 +14,17 @@ const most = { projects: 12, threads: 8 } as const
 /** Every page reads it anew after a change: it asks for no more than it shows. `mark`: of the end of the feed, where a column that was read at it may be shown. */
 export function readFrame(hub: Hub, caller: Caller, { mark }: { readonly mark: string | undefined }) {
   return keep(hub, caller, { name: 'frame', mark }, async () => {
-    const [answers, { count }, projects, threads] = await Promise.all([
+    const [answers, needs, projects, threads] = await Promise.all([
       listAnswers(hub, caller),
       readNeedLines(hub, caller, { mark }),
       listPeopled(reader(hub), { only: homeOf(caller), limit: most.projects + 1 }),
       listNewestThreads(hub, caller, { limit: most.threads }),
     ])
-    return { answers, needs: count, projects: pageOf(projects, most.projects, ({ id }) => id), threads }
+    return {
+      answers,
+      needs: { count: needs.count, more: needs.more },
+      projects: pageOf(projects, most.projects, ({ id }) => id),
+      threads,
+    }
   })
 }

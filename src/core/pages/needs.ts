@@ -28,8 +28,10 @@ export interface Conflict {
 interface Debt {
   readonly agent: BoardAgent
   readonly count: number
+  /** Whether it may owe more than these. */
+  readonly more: boolean
   readonly since: number
-  /** The newest of the messages. */
+  /** The oldest of the messages. */
   readonly messageIds: readonly number[]
 }
 
@@ -54,6 +56,8 @@ export interface NeedLines {
   readonly dead: readonly DeadLetter[]
   /** The lines of the list. */
   readonly count: number
+  /** Whether there may be more: a list was not read to its end. */
+  readonly more: boolean
 }
 
 export type Needs = Omit<NeedLines, 'debtors'> & { readonly debtors: readonly Debtor[] }
@@ -96,7 +100,7 @@ async function linesOf(
   hub: Hub,
   caller: Caller,
   home: Project | undefined,
-  { byId, conflicts, owed }: Board,
+  { byId, conflicts, owed, moreOwed }: Board,
 ): Promise<NeedLines> {
   const db = reader(hub)
   const [sight, now] = [pageSight(caller), hub.clock.now()]
@@ -114,9 +118,8 @@ async function linesOf(
   const debtors = [...debts].flatMap(([id, rows]): Debt[] => {
     const agent = byId.get(id)
     if (agent === undefined) return []
-    const since = rows.reduce((least, { sent_at }) => Math.min(least, sent_at), now)
     const messageIds = rows.slice(0, most.messages).map(({ message_id }) => message_id)
-    return [{ agent, count: rows.length, since, messageIds }]
+    return [{ agent, count: rows.length, more: moreOwed, since: rows[0]?.sent_at ?? now, messageIds }]
   })
   const pairs = conflicts.slice(0, most.conflicts).map(({ holder, other }): Conflict => {
     const agent = byId.get(holder.agent_id)
@@ -141,7 +144,14 @@ async function linesOf(
   const letters = mayRoam(caller) ? await lettersOf(hub, sight, await listDead(db, { limit: most.dead })) : []
   const dead = letters.filter(({ recipient }) => home === undefined || recipient.project === home.slug)
   const lists = { answers, questions, contacts, conflicts: pairs, debtors, stuck, loops, dead }
-  return { ...lists, count: Object.values(lists).reduce((sum, lines) => sum + lines.length, 0) }
+  const more =
+    moreOwed ||
+    answerIds.length === most.answers ||
+    questionIds.length === most.questions ||
+    asked.length === most.contacts ||
+    conflicts.length > most.conflicts ||
+    letters.length === most.dead
+  return { ...lists, count: Object.values(lists).reduce((sum, lines) => sum + lines.length, 0), more }
 }
 
 /** Peers answer each other within minutes; after a week nobody waits for the answer any more. */

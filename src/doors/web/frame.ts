@@ -9,7 +9,7 @@ export interface Frame {
   /** Unread mail to people, by project. */
   readonly answers: readonly Answers[]
   /** How many lines the list of what needs a person has. */
-  readonly needs: number
+  readonly needs: { readonly count: number; readonly more: boolean }
   /** With how many messages are new to the person who looks, as in the threads. */
   readonly projects: readonly { readonly slug: string; readonly fresh: number }[]
   readonly moreProjects: boolean
@@ -20,7 +20,7 @@ export interface Frame {
 /** For pages that nobody may look behind: the login, and errors of those who are not known. */
 export const bareFrame: Frame = {
   answers: [],
-  needs: 0,
+  needs: { count: 0, more: false },
   projects: [],
   moreProjects: false,
   threads: [],

@@ -111,7 +111,7 @@ function sidebar(view: View, visit: Visit, { needs, projects, moreProjects, thre
 <ul class="boards">
 ${entry(visit, { href: '/mail', name: 'Home', mark: 'home', current: here === 'home' })}
 ${entry(visit, { href: '/mail/unified-inbox', name: 'All threads', mark: 'threads', key: project === undefined ? 'g t' : '', current: here === 'inbox' })}
-${entry(visit, { href: '/mail/attention', name: 'Needs you', mark: 'alert', key: 'g a', current: here === 'attention', count: needs > 0 ? String(needs) : undefined })}
+${entry(visit, { href: '/mail/attention', name: 'Needs you', mark: 'alert', key: 'g a', current: here === 'attention', count: needs.count > 0 ? `${needs.count}${needs.more ? '+' : ''}` : undefined })}
 ${entry(visit, { href: '/mail/agents', name: 'Agents', mark: 'people', key: 'g w', current: here === 'agents' })}
 ${entry(visit, { href: '/mail/projects', name: 'Projects', mark: 'projects', key: 'g p', current: here === 'projects' })}
 ${visit.steers && entry(visit, { href: project === undefined ? '/mail/overseer/compose' : at(project, 'overseer', 'compose'), name: 'Send Message', mark: 'compose', key: 'c', current: here === 'compose' })}

@@ -1,9 +1,9 @@
 /** The board of agents: who is there, the oldest mail that each has not read, leases that hold now, and overdue acknowledgements. */
-import sql, { empty, type Sql } from 'sql-template-tag'
+import sql, { empty, join, type Sql } from 'sql-template-tag'
 import { listed } from '../../db/dialect.ts'
 import type { Reader } from '../../db/port.ts'
 import type { NamedLeaseRow } from '../leases.ts'
-import { messagesOf, selectParts, unreadParts } from '../mail/boxes.ts'
+import { fromInbox, fromOutbox, messagesOf, selectParts, unreadParts } from '../mail/boxes.ts'
 import { type Sight, toldOf } from '../visibility.ts'
 
 export interface BoardAgentRow {
@@ -69,6 +69,29 @@ export async function listOldest(db: Reader, ids: readonly number[]): Promise<Re
   return new Map(rows.map((row) => [row.id, row]))
 }
 
+export interface TakenRow {
+  sender_id: number
+  recipient_id: number
+  sent_at: number
+}
+
+/** The newest mail of each of these senders, as far as these recipients took it and have written nothing to the sender since. */
+export function listTaken(
+  db: Reader,
+  { senders, recipients, since }: { senders: readonly number[]; recipients: readonly number[]; since: number },
+): Promise<TakenRow[]> {
+  const newest = senders.map(
+    (senderId) =>
+      sql`SELECT * FROM (SELECT id FROM (${fromOutbox(db, { senderId, since })}) AS sent ORDER BY id DESC LIMIT 1) AS one`,
+  )
+  const answer = sql`AND d.message_id > m.id AND (SELECT r.sender_id FROM messages r WHERE r.id = d.message_id) = t.recipient_id`
+  return db.all<TakenRow>(sql`
+    SELECT m.sender_id, t.recipient_id, t.sent_at FROM messages m JOIN deliveries t ON t.message_id = m.id
+    WHERE m.id IN (${join(newest, ' UNION ALL ')}) AND t.recipient_id IN ${listed(db, recipients)}
+      AND t.kind <> 'bcc' AND t.read_at IS NOT NULL AND t.ended IS NULL
+      AND NOT EXISTS (${fromInbox(db, sql`1`, { recipientId: sql`m.sender_id`, where: answer })})`)
+}
+
 export interface HeldRow extends NamedLeaseRow {
   project_id: number
   prefix: string
@@ -127,7 +150,7 @@ export interface OwedRow {
   sent_at: number
 }
 
-/** Acknowledgements that are overdue, the newest first. */
+/** Acknowledgements that are overdue, the oldest first. */
 export function listOwed(
   db: Reader,
   scope: BoardScope,
@@ -142,5 +165,5 @@ export function listOwed(
     FROM deliveries d JOIN messages m ON m.id = d.message_id JOIN agents s ON s.id = m.sender_id
     WHERE d.ack_wanted = 1 AND COALESCE(d.acked_at, 0) = 0 AND d.ended IS NULL AND d.sent_at <= ${sentBefore} AND ${toldOf(sight)} ${home}
       ${typeof sight.of === 'number' ? sql`AND d.recipient_id = ${sight.of}` : empty}
-    ORDER BY d.message_id DESC LIMIT ${limit}`)
+    ORDER BY d.message_id LIMIT ${limit}`)
 }

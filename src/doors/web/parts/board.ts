@@ -35,13 +35,21 @@ ${legend}`
 }
 
 function boardRow(visit: Visit, agent: BoardAgent, home: string | undefined): Html {
-  const { name, project, state, task, unread, oldestUnread, leases, seenAt, via } = agent
+  const { name, project, state, task, unread, oldestUnread, leases, seenAt, reach } = agent
   const client = clientOf(agent)
   return html`<tr id="a-${agent.id}"><td class="short">${stateMark(state)}</td><td class="who"><span class="facts-line">${disc(visit, agent)}<span><a class="agent subject" href="${inboxOf(agent)}" title="${name}"><bdi>${name}</bdi></a>${client !== '' && html`<span class="client" title="${client}">${client}</span>`}</span></span></td>${home === undefined && html`<td class="short">${projectBadge(project)}</td>`}
 <td class="doing" dir="auto">${why(visit, agent)}${task === '' ? html`<span class="soft">no task told</span>` : html`<span class="task">${pathShown(task)}</span>`}</td>
 <td class="short${state === 'stuck' && ' wants'}"${unread > 0 && html` data-label="unread"`}>${unread > 0 && html`${unread}${oldestUnread !== undefined && html` <span class="soft">oldest ${ageTime(visit, oldestUnread)}</span>`}`}</td>
 <td class="short"${leases > 0 && html` data-label="leases"`}>${leases > 0 && html`<a href="${withQuery(at(project, 'file_reservations'), { state: 'active', agent: name })}">${leases}<span class="visually-hidden"> leases of ${name}</span></a>`}</td>
-<td class="short" data-label="seen">${seenAt === 0 ? html`<span class="soft">never</span>` : longTime(visit, seenAt)}${via !== undefined && html` <span class="badge" title="Mail wakes its client">wakes by ${via}</span>`}</td></tr>`
+<td class="short" data-label="seen">${seenAt === 0 ? html`<span class="soft">never</span>` : longTime(visit, seenAt)}${reach !== undefined && html`<span class="reach">${reachText(reach)}</span>`}</td></tr>`
+}
+
+/** How mail gets to it now; the state and the time beside it say the rest. */
+function reachText({ state, via }: NonNullable<BoardAgent['reach']>): string | undefined {
+  if (state === 'waiting') return 'gets mail at once'
+  if (state === 'wakeable') return `mail wakes it (${via})`
+  if (state === 'next_turn') return `told at its next turn (${via})`
+  return state === 'active' ? undefined : 'nothing wakes it'
 }
 
 /** The reason of a state, in front of the task. */
@@ -87,7 +95,8 @@ export function toBoardAgent(agent: BoardAgent) {
     leases: agent.leases,
     holds: agent.holds.map(hold),
     blocked_by: agent.blockedBy.map(hold),
-    wakes_by: agent.via ?? null,
+    reach: agent.reach?.state ?? null,
+    wakes_by: agent.reach?.state === 'wakeable' ? (agent.reach.via ?? null) : null,
     last_seen_ts: agent.seenAt === 0 ? null : iso(agent.seenAt),
   }
 }

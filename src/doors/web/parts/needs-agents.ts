@@ -33,13 +33,13 @@ export function conflict(visit: Visit, { project, holder, other, holderSeenAt, s
   })
 }
 
-export const debt = (visit: Visit, { agent, count, since, messages }: Debtor): Html =>
+export const debt = (visit: Visit, { agent, count, more, since, messages }: Debtor): Html =>
   line(visit, {
     id: `ack-${agent.id}`,
     kind: 'overdue',
     who: agent,
-    says: html`<b>${agentLink(agent, agent.project)}</b> owes ${count === 1 ? 'an acknowledgement' : `${count} acknowledgements`} ${projectBadge(agent.project)}`,
-    more: html`${messages.map((message, place) => html`${place > 0 && ', '}<a href="${messageUrl(message)}">${message.sealed ? 'a sealed message' : pathShown(subjectShown(message.subject))}</a> of ${called(message.from, agent.project)}`)}${count > messages.length && html` and ${count - messages.length} more`}${agent.state === 'stuck' && html`; it is stuck, last seen ${longTime(visit, agent.seenAt)}`}`,
+    says: html`<b>${agentLink(agent, agent.project)}</b> owes ${count === 1 && !more ? 'an acknowledgement' : `${count}${more ? '+' : ''} acknowledgements`} ${projectBadge(agent.project)}`,
+    more: html`${messages.map((message, place) => html`${place > 0 && ', '}<a href="${messageUrl(message)}">${message.sealed ? 'a sealed message' : pathShown(subjectShown(message.subject))}</a> of ${called(message.from, agent.project)}`)}${count > messages.length && html` and ${count - messages.length}${more && '+'} more`}${agent.state === 'stuck' && html`; it is stuck, last seen ${longTime(visit, agent.seenAt)}`}`,
     when: html`for ${ageTime(visit, since)}`,
     acts:
       visit.steers &&

@@ -30,7 +30,7 @@ export function needsList(visit: Visit, needs: Needs, most = mostLines): Html {
     ...needs.stuck.map((agent) => () => silent(visit, agent)),
   ]
   const left = lines.length - most
-  return html`<ul class="needs">${lines.slice(0, most).map((make) => make())}</ul>${left > 0 && (visit.path === '/mail' ? html`<p class="all"><a href="/mail/attention">All ${lines.length} that need you</a></p>` : html`<p class="hint all">There are ${left} more: they come up as these are done.</p>`)}`
+  return html`<ul class="needs">${lines.slice(0, most).map((make) => make())}</ul>${(left > 0 || needs.more) && (visit.path === '/mail' ? html`<p class="all"><a href="/mail/attention">All ${lines.length}${needs.more && '+'} that need you</a></p>` : html`<p class="hint all">There are ${left > 0 && left} more: they come up as these are done.</p>`)}`
 }
 
 const answer = (visit: Visit, message: PageMessage): Html =>
