@@ -19,6 +19,7 @@ export const messages = [
   { id: 'mail.group.order', spec: 'DESIGN One wait', says: 'any:NAME is offered to the agent of that role who would see it soonest.' },
   { id: 'mail.group.any', spec: 'DESIGN One wait', says: 'Of two agents of a role who fetch an any: message at once, one gets it.' },
   { id: 'mail.group.held', spec: 'DESIGN One wait', says: 'An any: message is held by who fetched it, until it is read or ten minutes are over.' },
+  { id: 'mail.group.dead', spec: 'DESIGN Nothing lost', says: 'An any: message that was held five times and never read is a dead letter.' },
   { id: 'mail.group.back', spec: 'DESIGN Nothing lost', says: 'An any: message that nobody reads comes back, and is offered to the next of its role.' },
   { id: 'mail.group.doors', spec: 'DECISIONS mail 17', says: 'send_message, send_to_agent and the hub take groups; post and bus do not.' },
   { id: 'mail.recipient.missing', spec: 'DESIGN Errors', says: 'An unknown recipient is told with the nearest names, never to be registered by the sender.' },

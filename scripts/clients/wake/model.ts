@@ -30,7 +30,8 @@ function replyTo({ fresh, tools, afterTool }: Asked): Reply {
   const newest = fresh.map(({ text }) => text).join('\n')
   // OpenClaw keeps the tools of MCP servers behind a search.
   const [, found] = (tools.includes('tool_call') && /"id":\s*"([^"]*fetch_inbox)"/.exec(newest)) || []
-  if (found !== undefined && afterTool) return { tool: 'tool_call', args: { id: found, args: inbox } }
+  // The result of the call names the tool too.
+  if (found !== undefined && afterTool && !newest.includes('has_more')) return { tool: 'tool_call', args: { id: found, args: inbox } }
   if (afterTool) return { text: 'Done.' }
   const [, wanted = '', args = '{}'] = order.exec(newest) ?? []
   const isPointer = newest.includes('[parley]') && /new messages? for/.test(newest)

@@ -8,6 +8,7 @@ import {
   hasShared,
   listSharedWith,
   listSharers,
+  listWornShared,
   lockLapsed,
   lockSharedWith,
   releaseShared,
@@ -22,11 +23,13 @@ import { type Hub, reader } from '../hub/hub.ts'
 import { keepLooking } from '../hub/keep-looking.ts'
 import { ranked } from '../messages/groups.ts'
 import { sharedSeen } from '../messages/sharing.ts'
+import { attemptsOf, bury } from './dead-letters.ts'
 
 /**
  *   offered  ── its agent, or another candidate, fetches it ──▶ held by that one
  *   offered, held  ── popped, or marked as read ──▶ settled
- *   held     ── nothing for ten minutes ──▶ offered to the next one
+ *   offered for the first time, held  ── nothing for ten minutes ──▶ offered to the next one
+ *   held     ── for the fifth time, and nothing ──▶ dead
  */
 export const heldMs = 600_000
 
@@ -105,7 +108,7 @@ function passOn(
 
 /** When shared mail of an agent comes back, for one who waits. */
 export const nextShared = async (hub: Hub, agentId: number): Promise<number | undefined> =>
-  (await mayBeShared(hub)) ? findSharedRelease(reader(hub), agentId) : undefined
+  (await mayBeShared(hub)) ? findSharedRelease(reader(hub), agentId, hub.clock.now()) : undefined
 
 /** Messages that an answer had no room for: others may take them. */
 export async function giveBack(hub: Hub, { caller, agent }: Looking, messageIds: readonly number[]): Promise<void> {
@@ -116,9 +119,13 @@ const rowsPerCommit = 20
 
 /** Offers mail whose holder has let the time pass to the next candidate, who is woken. Nearly always a look finds none. */
 export async function offerLapsed(hub: Hub): Promise<void> {
-  while (await hasLapsed(reader(hub), hub.clock.now()))
+  const lapsing = () => ({ now: hub.clock.now(), offeredBefore: hub.clock.now() - heldMs })
+  const attempts = attemptsOf(hub)
+  for (const worn of await listWornShared(reader(hub), { ...lapsing(), attempts }))
+    await bury(hub, worn.message_id, { recipientId: worn.recipient_id, attempts })
+  while (await hasLapsed(reader(hub), lapsing()))
     await commit(hub, itself, async (tx, note) => {
-      for (const row of await lockLapsed(tx, { now: hub.clock.now(), limit: rowsPerCommit })) {
+      for (const row of await lockLapsed(tx, { ...lapsing(), limit: rowsPerCommit })) {
         const others = (await listSharers(tx, row.id)).filter((id) => id !== row.recipient_id)
         const [next = row.recipient_id] = await ranked(hub, others)
         await updateShared(tx, row, { agentId: next, hold: null, heldUntil: null })

@@ -121,7 +121,7 @@ const lookAgainMs = 50
 
 /** When mail of the agent, or of its role, comes back. */
 async function nextRelease(hub: Hub, agentId: number): Promise<number | undefined> {
-  const times = [await findNextRelease(reader(hub), agentId), await nextShared(hub, agentId)]
+  const times = [await findNextRelease(reader(hub), agentId, hub.clock.now()), await nextShared(hub, agentId)]
   return times.filter((at) => at !== undefined).sort((a, b) => a - b)[0]
 }
 

@@ -24,8 +24,9 @@ export async function share(hub: Hub, tx: Tx, { messageId, admitted, passed }: S
   const first = passed.find(isShared)
   if (first?.shared === undefined) return
   const among = admitted.filter(isShared).map(({ agent }) => agent.id)
-  await insertShared(tx, { messageId, agentId: first.agent.id, role: first.shared, among })
-  sharedSeen(hub).at = hub.clock.now()
+  const now = hub.clock.now()
+  await insertShared(tx, { messageId, agentId: first.agent.id, role: first.shared, among, now })
+  sharedSeen(hub).at = now
   sharedSeen(hub).any = true
 }
 

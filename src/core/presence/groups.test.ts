@@ -17,6 +17,7 @@ import { heldMs, offerLapsed } from '../mail/shared.ts'
 import { take } from '../mail/take.ts'
 import { rankBy } from '../messages/groups.ts'
 import { send } from '../messages/send.ts'
+import { announce } from './announce.ts'
 import { freeFirst } from './free-first.ts'
 import { addWaiter } from './presence.ts'
 
@@ -172,6 +173,39 @@ eachEngine('A message to a group', (open) => {
     expect((await woken)?.mail.body).toBe(any.body)
     expect(await inbox(again.first)).not.toContain(again.messageId)
     expect(messageId).toBeLessThan(again.messageId)
+    await hub.close()
+  })
+
+  verifies('mail.group.back', 'also where the first one never looks for it, but once', async () => {
+    const clock = new TestClock()
+    const { hub } = await start({ clock })
+    const { messageId, first } = await idOf(hub)
+    const second = first === 'BobFox' ? 'CleoOwl' : 'BobFox'
+    const told = async (name: string) =>
+      (await announce(hub, as(name), { via: 'claude', session: name }))?.messages.map(({ id }) => id)
+    clock.advance(heldMs - 1)
+    await offerLapsed(hub)
+    expect([await told(second), await told(first)]).toEqual([undefined, [messageId]])
+    clock.advance(1)
+    await offerLapsed(hub)
+    expect([await told(first), await told(second)]).toEqual([undefined, [messageId]])
+    clock.advance(2 * heldMs)
+    await offerLapsed(hub)
+    expect([await told(first), await told(second)]).toEqual([undefined, [messageId]])
+    await hub.close()
+  })
+
+  verifies('mail.group.dead', 'and its sender is told', async () => {
+    const clock = new TestClock()
+    const { hub, inbox } = await start({ clock })
+    const { messageId } = await idOf(hub)
+    for (let n = 0; n < 5; n++) {
+      expect(await inbox('BobFox')).toEqual([messageId])
+      clock.advance(heldMs)
+      await offerLapsed(hub)
+    }
+    expect([await inbox('BobFox'), await inbox('CleoOwl')]).toEqual([[], []])
+    expect((await take(hub, as('AnnLead'), now))?.mail.body).toContain('was handed out 5 times')
     await hub.close()
   })
 })

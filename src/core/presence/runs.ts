@@ -11,7 +11,7 @@ import { commit } from '../hub/commit.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { wait } from '../hub/wait.ts'
 import { agentWaiter } from '../hub/waits.ts'
-import { buryWorn } from '../mail/dead-letters.ts'
+import { attemptsOf, buryWorn } from '../mail/dead-letters.ts'
 import { deliveredMarked } from '../mail/delivered.ts'
 import { holdOf } from '../mail/run-mail.ts'
 import { heldWakes, noteWoken } from '../messages/loops.ts'
@@ -23,9 +23,6 @@ export const runLoanMs = 60_000
 
 /** A run takes this many messages of a thread; those behind are the next one's. */
 const mostOfRun = 50
-
-/** Where no other number is set. */
-const usualAttempts = 5
 
 export interface Run extends Pointed {
   putBack(): Promise<void>
@@ -66,15 +63,15 @@ export async function borrowMail(
         await buryWorn(hub, agent, attemptsOf(hub))
         const free = await hasFreeDelivery(reader(hub), agent.id, hub.clock.now())
         const found = free ? await borrow(hub, acting.caller, agent) : undefined
-        return found === undefined ? { again: await findNextRelease(reader(hub), agent.id) } : { found }
+        return found === undefined
+          ? { again: await findNextRelease(reader(hub), agent.id, hub.clock.now()) }
+          : { found }
       },
     )
   } finally {
     leave()
   }
 }
-
-const attemptsOf = (hub: Hub): number => hub.limits.mailboxAttempts || usualAttempts
 
 async function borrow(hub: Hub, caller: Caller, agent: Agent): Promise<Run | undefined> {
   const run = hub.ids.token()

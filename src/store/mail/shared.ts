@@ -3,13 +3,18 @@ import sql, { join, type Sql } from 'sql-template-tag'
 import { listed, skipLocked } from '../../db/dialect.ts'
 import type { Reader, Tx } from '../../db/port.ts'
 
-/** The delivery of a message to one agent is shared among these. */
-export async function insertShared(
-  tx: Tx,
-  { messageId, agentId, role, among }: { messageId: number; agentId: number; role: string; among: readonly number[] },
-): Promise<void> {
+interface NewShare {
+  readonly messageId: number
+  readonly agentId: number
+  readonly role: string
+  readonly among: readonly number[]
+  readonly now: number
+}
+
+/** The delivery of a message to one agent is shared among these. It is free: the end of its loan says when it was offered. */
+export async function insertShared(tx: Tx, { messageId, agentId, role, among, now }: NewShare): Promise<void> {
   const [row] = await tx.all<{ id: number }>(sql`
-    UPDATE deliveries SET shared_role = ${role} WHERE message_id = ${messageId} AND recipient_id = ${agentId} RETURNING id`)
+    UPDATE deliveries SET shared_role = ${role}, held_until = ${now} WHERE message_id = ${messageId} AND recipient_id = ${agentId} RETURNING id`)
   if (row === undefined) return
   const rows = among.map((id) => sql`(${id}, ${row.id})`)
   await tx.change(sql`INSERT INTO shared_mail (agent_id, delivery_id) VALUES ${join(rows)}`)
@@ -56,27 +61,43 @@ export const lockSharedWith = (tx: Tx, query: SharedQuery): Promise<SharedRow[]>
   tx.all<SharedRow>(sql`${sharedWith(query)} ${skipLocked(tx, 'd')}`)
 
 /** When the next shared message of an agent comes back, if nobody reads it before. */
-export async function findSharedRelease(db: Reader, agentId: number): Promise<number | undefined> {
+export async function findSharedRelease(db: Reader, agentId: number, now: number): Promise<number | undefined> {
   const [row] = await db.all<{ at: number | null }>(sql`
     SELECT MIN(d.held_until) AS at FROM shared_mail s JOIN deliveries d ON d.id = s.delivery_id
-    WHERE s.agent_id = ${agentId} AND d.read_at IS NULL`)
+    WHERE s.agent_id = ${agentId} AND d.read_at IS NULL AND d.held_until > ${now}`)
   return row?.at ?? undefined
 }
 
+interface Lapsing {
+  readonly now: number
+  /** Offered for the first time before this, and fetched by nobody. */
+  readonly offeredBefore: number
+}
+
+const hasLapsedBy = ({ now, offeredBefore }: Lapsing): Sql => sql`
+  d.id IN (SELECT delivery_id FROM shared_mail) AND d.read_at IS NULL AND d.ended IS NULL AND d.held_until <= ${now}
+  AND (d.hold IS NOT NULL OR d.held_until <= ${offeredBefore})`
+
 /** Shared mail whose holder has let the time pass, the oldest first, locked. */
-export const lockLapsed = (tx: Tx, { now, limit }: { now: number; limit: number }): Promise<SharedRow[]> =>
+export const lockLapsed = (tx: Tx, { limit, ...lapsing }: Lapsing & { limit: number }): Promise<SharedRow[]> =>
   tx.all<SharedRow>(sql`
-    SELECT ${sharedColumns} FROM deliveries d JOIN messages m ON m.id = d.message_id
-    WHERE d.id IN (SELECT delivery_id FROM shared_mail) AND d.read_at IS NULL AND d.ended IS NULL AND d.held_until <= ${now}
+    SELECT ${sharedColumns} FROM deliveries d JOIN messages m ON m.id = d.message_id WHERE ${hasLapsedBy(lapsing)}
     ORDER BY d.id LIMIT ${limit} ${skipLocked(tx, 'd')}`)
 
 /** Whether some shared mail has come back. Asked by a reader: nearly always there is none. */
-export async function hasLapsed(db: Reader, now: number): Promise<boolean> {
-  const rows = await db.all(sql`
-    SELECT 1 FROM deliveries d
-    WHERE d.id IN (SELECT delivery_id FROM shared_mail) AND d.read_at IS NULL AND d.ended IS NULL AND d.held_until <= ${now} LIMIT 1`)
+export async function hasLapsed(db: Reader, lapsing: Lapsing): Promise<boolean> {
+  const rows = await db.all(sql`SELECT 1 FROM deliveries d WHERE ${hasLapsedBy(lapsing)} LIMIT 1`)
   return rows.length > 0
 }
+
+/** Of those that were held, the ones that have come back so often. */
+export const listWornShared = (
+  db: Reader,
+  { attempts, ...lapsing }: Lapsing & { attempts: number },
+): Promise<{ message_id: number; recipient_id: number }[]> =>
+  db.all(sql`
+    SELECT d.message_id, d.recipient_id FROM deliveries d
+    WHERE ${hasLapsedBy(lapsing)} AND d.hold IS NOT NULL AND d.attempts >= ${attempts}`)
 
 export async function listSharers(db: Reader, deliveryId: number): Promise<number[]> {
   const rows = await db.all<{ agent_id: number }>(
@@ -92,7 +113,8 @@ export async function updateShared(
   { agentId, hold, heldUntil }: { agentId: number; hold: string | null; heldUntil: number | null },
 ): Promise<void> {
   await tx.change(sql`
-    UPDATE deliveries SET recipient_id = ${agentId}, hold = ${hold}, held_until = ${heldUntil} WHERE id = ${id}`)
+    UPDATE deliveries SET recipient_id = ${agentId}, hold = ${hold}, held_until = ${heldUntil},
+      attempts = ${hold === null ? sql`attempts` : sql`COALESCE(attempts, 0) + 1`} WHERE id = ${id}`)
   if (agentId === recipient_id) return
   await tx.change(sql`
     UPDATE deliveries SET offered_at = NULL, offered_via = NULL, delivered_at = NULL WHERE id = ${id}`)
@@ -103,10 +125,10 @@ export async function updateShared(
   await tx.change(sql`DELETE FROM announcements WHERE delivery_id = ${id}`)
 }
 
-/** Gives back messages that an answer had no room for. */
+/** Gives back messages that an answer had no room for, as if nobody had held them. */
 export async function releaseShared(tx: Tx, agentId: number, messageIds: readonly number[]): Promise<void> {
   await tx.change(sql`
-    UPDATE deliveries SET hold = NULL, held_until = NULL
+    UPDATE deliveries SET hold = NULL, held_until = NULL, attempts = attempts - 1
     WHERE recipient_id = ${agentId} AND message_id IN ${listed(tx, messageIds)} AND shared_role IS NOT NULL AND read_at IS NULL`)
 }
 

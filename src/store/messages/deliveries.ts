@@ -120,9 +120,10 @@ export async function hasFreeDelivery(db: Reader, recipientId: number, now: numb
 }
 
 /** When the first loan of an unread delivery ends, if there is one. */
-export async function findNextRelease(db: Reader, recipientId: number): Promise<number | undefined> {
+export async function findNextRelease(db: Reader, recipientId: number, now: number): Promise<number | undefined> {
+  const where = sql`AND d.held_until > ${now}`
   const [row] = await db.all<{ at: number | null }>(sql`
-    SELECT MIN(held_until) AS at FROM (${fromUnread(db, sql`d.held_until`, { recipientId })}) AS waiting`)
+    SELECT MIN(held_until) AS at FROM (${fromUnread(db, sql`d.held_until`, { recipientId, where })}) AS waiting`)
   return row?.at ?? undefined
 }
 
