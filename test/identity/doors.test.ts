@@ -74,6 +74,9 @@ describe.each(doors)('At %s', (path) => {
       expect(message).toContain('has not filled in the variable')
       expect(message).toContain(remedy)
     }
+    const onUrl = new URLSearchParams({ agent: `\${AGENT_NAME}` })
+    const [status, message] = await refused(`${path.replace(/\?.*/, '')}?${onUrl}`, {})
+    expect([status, message]).toEqual([400, expect.stringContaining(`write ?agent=\${AGENT_NAME:-}, and start`)])
   })
 })
 

@@ -251,6 +251,7 @@ describe.each(eras)('In %s', (era) => {
       const begun = await call(client, 'macro_start_session')
       const { name, note } = begun.agent as { name: string; note: string }
       expect(note).toContain(`set the header "X-Parley-Agent: ${name}" in your client's settings`)
+      expect(note).toContain(`AGENT_NAME=${name} where`)
       const { error } = await call(client, 'fetch_inbox')
       expect(error?.hint).toContain('X-Parley-Agent')
       const again = await connectClient(url({ project }), era, named(name))

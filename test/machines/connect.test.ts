@@ -99,6 +99,10 @@ verifies(
       'https://a.example/p/mcp?project=web',
     )
     expect(target({ door: 'bus', agent: 'bob' }).url.href).toBe('http://127.0.0.1:8765/bus/mcp?agent=bob')
+    expect(target({ door: 'bus', agent: '日本' })).toEqual({
+      url: new URL('http://127.0.0.1:8765/bus/mcp?agent=%E6%97%A5%E6%9C%AC'),
+      headers: {},
+    })
     expect(() => target({ door: 'mailbox' })).toThrow('needs the name')
     expect(() => target({ door: 'post', agent: 'bob' })).toThrow('The post door speaks REST and no MCP')
     // An invitation to the post door is no typed word: its agent reads the same mail at the mailbox door.

@@ -42,7 +42,8 @@ function namedTarget({ server, door, mailPath, agent, project, key }: Calling): 
   if (project !== undefined) url.searchParams.set('project', project)
   if (key !== undefined) return { url, headers: { authorization: `Bearer ${key}` } }
   if (agent === undefined) return { url, headers: {} }
-  // The hub and the bus read the name on the URL.
-  if (door === 'hub' || door === 'bus') url.searchParams.set('agent', agent)
-  return { url, headers: { 'x-parley-agent': agent } }
+  // The hub and the bus read the name on the URL, where it may have any letters.
+  const plain = /^[\x21-\x7e]+$/.test(agent)
+  if (door === 'hub' || door === 'bus' || !plain) url.searchParams.set('agent', agent)
+  return { url, headers: plain ? { 'x-parley-agent': agent } : {} }
 }

@@ -38,7 +38,7 @@ type Context = Pick<CallContext<MailScope>, 'caller' | 'scope'>
 
 const keeping = (name: string, caller: Caller): string =>
   mayTakeName(caller)
-    ? `The name was made up. To be ${name} again in the next session, set the header "X-Parley-Agent: ${name}" in your client's settings.`
+    ? `The name was made up. To be ${name} again in the next session, set the header "X-Parley-Agent: ${name}" in your client's settings, or AGENT_NAME=${name} where it was set up by parley init or runs parley connect.`
     : `The name was made up. To be ${name} again in the next session, pass it when you begin.`
 
 /** One of those whom a newcomer may write to. */

@@ -14,6 +14,7 @@ export function nameIn({ headers, raw }: FastifyRequest, given: Query): { query:
   const header = headers['x-parley-agent']
   // Clients send an empty one for a variable that is not set, on the URL and in the header.
   const { agent: asked, ...others } = given
+  if (typeof asked === 'string' && /^\$?\{.*\}$/.test(asked)) throw unfilled(asked, queryName)
   const query = asked === '' ? others : given
   if (header === undefined || header === '') return { query, called: queryName }
   // Node joins several by commas; each of its lists of all headers is made for the asking.
@@ -25,7 +26,7 @@ export function nameIn({ headers, raw }: FastifyRequest, given: Query): { query:
       { hint: "Take all but one out of your client's settings; a proxy on the way may have added one as well." },
     )
   const name = String(header).trim()
-  if (/[${]/.test(name)) throw unfilled(name)
+  if (/[${]/.test(name)) throw unfilled(name, headerName)
   if (!/^[\x20-\x7e]*$/.test(name))
     throw new HubError('INVALID_ARGUMENT', `${headerName} must have letters of ASCII only.`, {
       hint: 'Name yourself by ?agent= on the URL, percent-encoded: clients write other letters into a header in several ways.',
@@ -50,15 +51,16 @@ export function withRun(headers: FastifyRequest['headers'], query: Query): Query
 }
 
 /** A variable that the client did not fill in; each client writes variables in its own way. */
-function unfilled(value: string): HubError {
+function unfilled(value: string, called: string): HubError {
   const [, variable = 'AGENT_NAME', usual] = /([A-Za-z_]\w*)(:-[^}]*)?\}?$/.exec(value.replace('{env:', '{')) ?? []
+  const [before, after] = called === headerName ? ['"X-Parley-Agent": "', '"'] : ['?agent=', '']
   const line =
     usual === undefined && value.startsWith('$')
-      ? `In the settings of Claude Code and Gemini CLI write "X-Parley-Agent": "\${${variable}:-}", and start the client with ${variable} set.`
-      : 'Your client knows no such variable there: write the name itself, as in "X-Parley-Agent": "GreenCastle".'
+      ? `In the settings of Claude Code and Gemini CLI write ${before}\${${variable}:-}${after}, and start the client with ${variable} set.`
+      : `Your client knows no such variable there: write the name itself, as in ${before}GreenCastle${after}.`
   return new HubError(
     'INVALID_ARGUMENT',
-    `${headerName} is ${JSON.stringify(echo(value))}: your client has not filled in the variable.`,
+    `${called} is ${JSON.stringify(echo(value))}: your client has not filled in the variable.`,
     {
       hint: `${line} OpenCode writes "{env:${variable}}". Codex has no variable for each window: http_headers = { X-Parley-Agent = "GreenCastle" }.`,
     },
