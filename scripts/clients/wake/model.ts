@@ -31,7 +31,8 @@ function replyTo({ fresh, tools, afterTool }: Asked): Reply {
   // OpenClaw keeps the tools of MCP servers behind a search.
   const [, found] = (tools.includes('tool_call') && /"id":\s*"([^"]*fetch_inbox)"/.exec(newest)) || []
   // The result of the call names the tool too.
-  if (found !== undefined && afterTool && !newest.includes('has_more')) return { tool: 'tool_call', args: { id: found, args: inbox } }
+  if (found !== undefined && afterTool && !newest.includes('has_more'))
+    return { tool: 'tool_call', args: { id: found, args: inbox } }
   if (afterTool) return { text: 'Done.' }
   const [, wanted = '', args = '{}'] = order.exec(newest) ?? []
   const isPointer = newest.includes('[parley]') && /new messages? for/.test(newest)
