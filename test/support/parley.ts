@@ -109,7 +109,7 @@ export async function runParley(args: string[], env: Record<string, string>, opt
 }
 
 export async function startParley({ env, args = [], storage, later = onTestEnd }: ParleyOptions = {}): Promise<Parley> {
-  const folder = storage ?? (await temporaryFolder(later))
+  const folder = storage ?? (await newStorage(env, later))
   const { child, output, gone, printed } = spawnParley(
     ['serve', ...args],
     bareEnv(folder, { HTTP_PORT: '0', ...env }),
@@ -136,8 +136,7 @@ export async function serveHere({
   storage,
   later = onTestEnd,
 }: Omit<ParleyOptions, 'args'> = {}): Promise<Served & { stop(): Promise<void> }> {
-  const folder = storage ?? (await temporaryFolder(later))
-  if (storage === undefined && env?.DATABASE_URL === undefined) await putTables(folder)
+  const folder = storage ?? (await newStorage(env, later))
   const config = loadConfig(bareEnv(folder, { HTTP_PORT: '0', ...env }))
   const server = await startServer(config, pino({ level: 'silent' }))
   let stopped: Promise<void> | undefined
@@ -149,13 +148,16 @@ export async function serveHere({
   return { url: server.url, port: Number(new URL(server.url).port), storage: folder, stop }
 }
 
-/** A database as its first start would make it, in a tenth of the time; stores are told apart by an id of their own. */
-async function putTables(folder: string): Promise<void> {
+/** A folder with a database as its first start would make it, in a tenth of the time; stores are told apart by an id of their own. */
+async function newStorage(env: ParleyOptions['env'], later: Later): Promise<string> {
+  const folder = await temporaryFolder(later)
+  if (env?.DATABASE_URL !== undefined) return folder
   const file = join(folder, 'parley.sqlite3')
   await copyFile(inject('sqliteTemplate'), file)
   const db = new DatabaseSync(file)
   db.exec("UPDATE meta SET value = lower(hex(randomblob(16))) WHERE key = 'uuid_namespace'")
   db.close()
+  return folder
 }
 
 /** One server for all tests of a file. */

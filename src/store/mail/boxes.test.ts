@@ -114,7 +114,7 @@ eachEngine('Boxes', (open, dialect) => {
         const late = { view: 'unread', sight: people, projectId, sentBefore: 2000 } as const
         expect(await listLate(db, { ...late, limit: 1000 })).toEqual(newest)
         expect(await listLate(db, { ...late, below: newest[1] ?? 0, limit: 2 })).toEqual(newest.slice(2, 4))
-        expect(await countLate(db, { ...late, most: 1000 })).toBe(unread.length)
+        expect(await countLate(db, { ...late, most: 1000 })).toEqual({ messages: newest.length, more: false })
         expect(await listMailIds(db, people, { projectId, unread: true, limit: 1000 })).toEqual(newest)
       }
       for (const id of agents) {
