@@ -23,10 +23,10 @@ export const exitCodes = { done: 0, failed: 1, misused: 2 } as const
 export async function runProgram(args: readonly string[], around: Surroundings): Promise<number | undefined> {
   try {
     const program = await createProgram(args, around)
-    const stranger = unknownInHelp(program, args)
+    const stranger = unknownCommand(program, args)
     if (stranger !== undefined) {
       around.stderr.write(stranger)
-      return exitCodes.failed
+      return args[0] === 'help' || asksForHelp(args) ? exitCodes.failed : exitCodes.misused
     }
     await program.parseAsync(args, { from: 'user' })
     return undefined
@@ -158,9 +158,9 @@ export async function createProgram(args: readonly string[], around: Surrounding
   return program
 }
 
-/** `parley help frob` and `parley frob --help` ask for a command that is not there: the whole help would not say so. */
-function unknownInHelp(program: Command, args: readonly string[]): string | undefined {
-  const words = args[0] === 'help' ? args.slice(1) : asksForHelp(args) ? args : []
+/** One line for a command that is not there, also in `parley help frob` and `parley frob --help`, where the whole help would not say so. */
+function unknownCommand(program: Command, args: readonly string[]): string | undefined {
+  const words = args[0] === 'help' ? args.slice(1) : args
   let [command, path] = [program, 'parley']
   for (const word of words) {
     if (word === 'help') continue
@@ -169,7 +169,7 @@ function unknownInHelp(program: Command, args: readonly string[]): string | unde
     if (found === undefined) {
       const names = command.commands.map((one) => one.name())
       const meant = nearest(word, names, 1).map((name) => ` Did you mean ${name}?`)
-      return `error: there is no command '${echo(word)}'.${meant.join('')}\n\`${path} --help\` lists the commands.\n`
+      return `error: unknown command '${echo(word)}'.${meant.join('')} \`${path} --help\` lists the commands.\n`
     }
     ;[command, path] = [found, `${path} ${word}`]
   }

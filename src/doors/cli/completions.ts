@@ -44,18 +44,18 @@ const pathCases = (program: CommandShape): string =>
   all(program)
     .filter(({ path }) => path.length > 0)
     .map(({ path }) => quoted(` ${path.join(' ')}`))
-    .map((path) => `      ${path}) path=${path} ;;`)
+    .map((path) => `      ${path}) at=${path} ;;`)
     .join('\n')
 
 const shells: Record<string, (program: CommandShape) => string> = {
   bash: (program) => `_parley() {
-  local path= word
+  local at= word
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case "$path $word" in
+    case "$at $word" in
 ${pathCases(program)}
     esac
   done
-  case "$path" in
+  case "$at" in
 ${all(program)
   .map(
     (shape) =>
@@ -65,18 +65,18 @@ ${all(program)
   esac
   COMPREPLY=($(compgen -W "$word" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
-complete -o default -F _parley parley
+complete -o default -F _parley parley parley-hub
 `,
-  zsh: (program) => `#compdef parley
+  zsh: (program) => `#compdef parley parley-hub
 _parley() {
-  local path= word
+  local at= word
   local -a words_here
   for word in "\${words[@]:1:$((CURRENT - 2))}"; do
-    case "$path $word" in
+    case "$at $word" in
 ${pathCases(program)}
     esac
   done
-  case "$path" in
+  case "$at" in
 ${all(program)
   .map((shape) => {
     const items = [
@@ -89,7 +89,8 @@ ${all(program)
   esac
   _describe parley words_here || _files
 }
-compdef _parley parley
+# Loaded by its name it is the function itself; read by hand it says what it completes.
+if [ "\${funcstack[1]}" = _parley ]; then _parley "$@"; else compdef _parley parley parley-hub; fi
 `,
   fish: (program) =>
     all(program)
@@ -105,7 +106,7 @@ compdef _parley parley
         ]
       })
       .join('\n')
-      .concat('\n'),
+      .concat('\ncomplete -c parley-hub -w parley\n'),
 }
 
 /** How each shell takes the script. */
