@@ -6,6 +6,7 @@ import { refuseForeign } from '../db/sqlite/owner.ts'
 import { parseDatabaseUrl } from '../db/url.ts'
 import type { Config } from '../settings/all.ts'
 import { databaseName, databaseUrl } from './database-place.ts'
+import { ChangesMissing, lossAt } from './loss.ts'
 import { noStore } from './open.ts'
 import { needUnused } from './store.ts'
 
@@ -28,12 +29,16 @@ export async function withCare<T>(config: Config, work: (care: DatabaseCare, nam
 async function openCare(config: Config): Promise<DatabaseCare> {
   const place = parseDatabaseUrl(databaseUrl(config))
   if (place.dialect === 'postgres') return (await import('../db/postgres/care.ts')).careOfPostgres(place.url)
+  // First: SQLite clears the log away beside a file that is empty or none of its own.
+  const loss = lossAt(databaseUrl(config))
+  if (loss !== undefined && loss.state !== 'behind') throw new ChangesMissing(loss)
   if (!existsSync(place.file)) throw noStore(config)
   refuseForeign(place.file)
   const { vacuum, ...care } = (await import('../db/sqlite/care.ts')).careOfSqlite(place.file)
   return {
     ...care,
     async vacuum(progress) {
+      if (loss !== undefined) throw new ChangesMissing(loss)
       // It writes the whole file anew; a server beside it would be refused every write meanwhile.
       await needUnused(config)
       await vacuum(progress)

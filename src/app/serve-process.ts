@@ -39,12 +39,13 @@ export async function serve(
   const log = openServerLog(config, stderr)
   // One call or one connection has failed, and nobody asked how: no reason to end all the others.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'a failure that nobody waited for'))
+  if (signalsOf(config).includes('SIGHUP')) process.on('SIGHUP', () => {})
   const place = workerPlace(env)
   if (place === undefined) for (const warning of warnings) log.warn(warning)
   const drainMs = config.DRAIN_SECONDS * 1000
   if (place !== undefined) {
     const worker = linkWorker(place, log)
-    const server = await startServer(config, log, { acceptLoss, fd: place.fd, worker })
+    const server = await startServer(config, log, { acceptLoss: place.acceptLoss ?? false, fd: place.fd, worker })
     giveBackAtRest(systemClock)
     stopOnSignal(server, { drainMs, log, told: () => {}, on: onStop })
     // The terminal and systemd signal every process; the one that has started this one says what to do.
@@ -57,7 +58,10 @@ export async function serve(
   const stopping = { drainMs, log, told: () => notifySystemd(env, '--stopping', log), on: onSignals }
   if (config.HTTP_WORKERS > 1) {
     const passedOn = signalsOf(config)
-    const shown = await startWorkers({ count: config.HTTP_WORKERS, fd, clock: systemClock, passedOn }, stopping)
+    const shown = await startWorkers(
+      { count: config.HTTP_WORKERS, fd, acceptLoss, clock: systemClock, passedOn },
+      stopping,
+    )
     // The first worker has said why it did not start.
     if (shown === undefined) process.exit(1)
     announce(shown, config, around, log)
@@ -71,10 +75,14 @@ export async function serve(
 }
 
 /** Signals that a server heeds, besides those that end it. Any other would end a worker. */
-function signalsOf({ LOG_FILE, HTTP_TLS_CERT }: Config): NodeJS.Signals[] {
+function signalsOf(config: Config): NodeJS.Signals[] {
   if (process.platform === 'win32') return []
-  return LOG_FILE === undefined && HTTP_TLS_CERT === undefined ? ['SIGUSR2'] : ['SIGHUP', 'SIGUSR2']
+  return endsWithTerminal(config) ? ['SIGUSR2'] : ['SIGHUP', 'SIGUSR2']
 }
+
+/** A terminal that is closed sends SIGHUP, and so does a reload, also of a server that has nothing to read anew: it must go on. */
+const endsWithTerminal = ({ LOG_FILE, HTTP_TLS_CERT }: Config): boolean =>
+  process.stdin.isTTY && LOG_FILE === undefined && HTTP_TLS_CERT === undefined
 
 /** Tells that it runs: `parley status`, the person who started it, and systemd. */
 function announce(shown: Shown, { STORAGE_ROOT }: Config, { stdout, env }: Around, log: Log): void {

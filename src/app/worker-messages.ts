@@ -34,4 +34,6 @@ export interface WorkerPlace {
   readonly number: number
   /** The socket that systemd has opened, in the process that has started the worker. */
   readonly fd?: number | undefined
+  /** Said to one start of one worker: what is lost later was not accepted. */
+  readonly acceptLoss?: boolean
 }

@@ -14,6 +14,7 @@ import { createSharedWaits } from './worker-waits.ts'
 interface Starting {
   readonly count: number
   readonly fd: number | undefined
+  readonly acceptLoss: boolean
   readonly clock: Clock
   /** Signals that each worker heeds. */
   readonly passedOn: readonly NodeJS.Signals[]
@@ -27,7 +28,7 @@ const endMs = 6_000
 
 /** Resolves once all serve; undefined where the first did not come to that. */
 export async function startWorkers(
-  { count, fd, clock, passedOn }: Starting,
+  { count, fd, acceptLoss, clock, passedOn }: Starting,
   { drainMs, log, told, on }: StoppingOptions,
 ): Promise<Shown | undefined> {
   const gathering = createGathering(clock)
@@ -42,8 +43,11 @@ export async function startWorkers(
   const others = (worker: Worker) =>
     Object.values(cluster.workers ?? {}).filter((one) => one !== undefined && one.id !== worker.id) as Worker[]
 
-  function start(number: number): { worker: Worker; ready: Promise<Shown | undefined> } {
-    const place: WorkerPlace = { number, ...(fd !== undefined && { fd }) }
+  function start(
+    number: number,
+    accepting?: Pick<WorkerPlace, 'acceptLoss'>,
+  ): { worker: Worker; ready: Promise<Shown | undefined> } {
+    const place: WorkerPlace = { number, ...(fd !== undefined && { fd }), ...accepting }
     const worker = cluster.fork({ [workerVariable]: JSON.stringify(place) })
     const began = clock.monotonic()
     const ready = Promise.withResolvers<Shown | undefined>()
@@ -122,7 +126,7 @@ export async function startWorkers(
 
   // The first alone: it brings the database up to date, and says what is wrong with the settings.
   let started: Shown | undefined
-  const first = await start(1).ready
+  const first = await start(1, { acceptLoss }).ready
   if (first === undefined) return undefined
   started = first
   await Promise.all(Array.from({ length: count - 1 }, (_, n) => start(n + 2).ready))

@@ -12,4 +12,5 @@ export const manyNodes = [
   { id: 'serve.workers.limits', spec: 'mail.md Deployment', says: 'A limit that a process keeps in memory is one limit for all workers.' },
   { id: 'serve.workers.again', spec: 'DESIGN Nothing lost', says: 'A worker that dies is started again, loses nothing acknowledged, and no counter falls.' },
   { id: 'serve.workers.stop', spec: 'DESIGN Interface', says: 'A signal to the first process ends all workers in good order with exit code 0.' },
+  { id: 'serve.reload.nothing', spec: 'mail.md Deployment', says: 'SIGHUP never ends a server that is not on a terminal, whether or not it has anything to read anew.' },
 ] as const satisfies readonly Requirement[]

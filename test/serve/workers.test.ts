@@ -23,8 +23,7 @@ const figure = async (name: string) => Number(new RegExp(`^${name} ([0-9.e+-]+)`
 const headers = { Connection: 'close' }
 
 /** The workers by their process, oldest first. */
-async function workers(): Promise<number[]> {
-  const { pid } = parley().child
+async function workers({ child: { pid } } = parley()): Promise<number[]> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')
   return children.trim().split(/\s+/).map(Number)
 }
@@ -83,8 +82,25 @@ verifies(
   },
 )
 
+verifies('serve.reload.nothing', 'a server that has nothing to read anew goes on after SIGHUP', async () => {
+  const before = await workers()
+  parley().child.kill('SIGHUP')
+  for (let n = 0; n < 4; n++) await mailbox(parley(), 'ann', { headers }).send('hup', `${n}`)
+  expect(await workers()).toEqual(before)
+})
+
 verifies('serve.workers.stop', 'both end with the first process, and those who wait are answered', async () => {
-  const own = await startParley({ args: ['--workers', '2'] })
+  const own = await startParley({ args: ['--workers', '2', '--accept-loss'] })
+  // A loss is accepted once: one that comes later is told when a worker is started again.
+  const all = await workers(own)
+  const accepting = async (pids: number[]) => {
+    const places = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, 'utf8')))
+    return places.map((place) => place.includes('"acceptLoss":true'))
+  }
+  expect(await accepting(all)).toEqual([true, false])
+  process.kill(all[0] ?? 0, 'SIGKILL')
+  await expect.poll(async () => (await workers(own)).filter((pid) => !all.includes(pid)).length).toBe(1)
+  expect(await accepting(await workers(own))).toEqual([false, false])
   const waiting = [1, 2].map((n) => mailbox(own, `waiter-${n}`, { headers }).check({ wait_seconds: 30 }))
   await expect.poll(() => waitingCalls(own)).toBe(2)
   expect(await own.end()).toBe(0)
