@@ -1,4 +1,4 @@
-/** `npm run deploy:check`: the compose file, the Kubernetes manifest and the workflows against their own schemas; skipped where Python is not there. */
+/** `npm run deploy:check`: the compose file, the Kubernetes manifest and the workflows against their own schemas; skipped where Python is not there, but not under CI. */
 import { execFileSync } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
@@ -44,6 +44,6 @@ for (const { by, command, files } of checks) {
   } catch (error) {
     // The program has printed its findings.
     if (error instanceof Skipped) console.log(`skipped: ${files}: ${error.message}`)
-    else process.exitCode = 1
+    if (!(error instanceof Skipped) || process.env.CI) process.exitCode = 1
   }
 }

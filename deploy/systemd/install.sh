@@ -50,18 +50,19 @@ root=${DESTDIR:-}
 settings=$root/etc/parley.env
 unit=$root/etc/systemd/system/parley.service
 rotation=$root/etc/logrotate.d/parley
+command=$root$dir/bin/parley-service
 for file in systemd/parley.service env/production.env logrotate/parley; do
   [ -f "$here/$file" ] || fail "$here/$file is missing. Run it from the deploy folder of a checkout."
 done
 
 if [ -n "$uninstall" ]; then
-  echo "This will stop parley.service and take out $unit, $rotation and $root$dir/bin/parley."
+  echo "This will stop parley.service and take out $unit, $rotation, $command and $root$dir/bin/parley."
 else
   echo "This will:"
   echo "  1. install $package into $root$dir (npm install --global --prefix)"
   echo "  2. make the user and group parley, and $root/var/lib/parley for its data"
   echo "  3. write $settings (mode 600) with a new operator's token and secret key, unless it is there"
-  echo "  4. write $unit and $rotation"
+  echo "  4. write $unit, $rotation and $command, which runs commands on the data of the service"
   [ -z "$start" ] || echo "  5. start parley.service, now and with the machine"
 fi
 if [ -n "$dry" ]; then
@@ -75,7 +76,7 @@ systemd() { [ -n "$root" ] || [ ! -d /run/systemd/system ] || systemctl "$@"; }
 
 if [ -n "$uninstall" ]; then
   [ ! -f "$unit" ] || systemd disable --now parley.service
-  rm -f "$unit" "$rotation"
+  rm -f "$unit" "$rotation" "$command"
   systemd daemon-reload
   npm uninstall --global --prefix "$root$dir" --loglevel error parley-hub
   echo "Taken out. Settings stay in $settings, mail in $root/var/lib/parley. To delete them, and the user:"
@@ -109,6 +110,15 @@ else
 fi
 path=${node%/*}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 sed -e "s|^ExecStart=.*|ExecStart=$dir/bin/parley serve|" -e "s|^Environment=HOME|Environment=PATH=$path HOME|" "$here/systemd/parley.service" >"$unit.new" && mv "$unit.new" "$unit"
+# Commands of root would look into a store of root's own.
+cat >"$command.new" <<TEXT
+#!/bin/sh
+# parley with the settings, the user and the data of parley.service: sudo parley-service status
+exec systemd-run --quiet --collect --wait --pipe --same-dir --uid=parley --gid=parley \\
+  --property=EnvironmentFile=/etc/parley.env --property=UMask=0077 \\
+  --setenv=PATH=$path --setenv=HOME=/var/lib/parley --setenv=STORAGE_ROOT=/var/lib/parley $dir/bin/parley "\$@"
+TEXT
+chmod 755 "$command.new" && mv "$command.new" "$command"
 if [ -d "${rotation%/*}" ]; then cp "$here/logrotate/parley" "$rotation"; fi
 
 if [ -n "$start" ]; then
@@ -120,4 +130,5 @@ echo
 echo "Installed  $root$dir/bin/parley ($version)"
 echo "Settings   $settings ($made)"
 echo "Unit       $unit"
+echo "Commands   sudo $command status"
 [ -n "$url" ] || [ "$made" = 'as it was' ] || echo "Next       set HTTP_PUBLIC_URL in $settings, put a proxy with TLS in front (deploy/nginx, deploy/caddy), then systemctl restart parley"

@@ -69,7 +69,7 @@ export function renderScale(nodes: Nodes): string {
         ['CPU of PostgreSQL', 'messages sent and taken, not agents', `${about(costs.database * 1e6)} µs a message`],
         [
           'disk',
-          'messages, for ever: nothing is deleted but topics, by a person',
+          'messages, until old mail is moved out (`parley retention`) or a topic is deleted',
           `${bytes(costs.disk)} a message, with its indexes`,
         ],
         ['write-ahead log', 'messages', `${bytes(costs.log)} a message`],
@@ -103,7 +103,7 @@ function walls({ database, log, disk }: Costs): string {
   const server = 10 * core
   return [
     `1. **A core of PostgreSQL** carries ${about(core)} messages a second, sent and taken. A server with sixteen cores may carry ten times that before its log is the wall: ${bytes(server * log)} a second at ${about(server)} messages.`,
-    `2. **The disk**: ${about(server)} messages a second are ${bytes(server * disk * day)} a day. Long before that somebody has to decide what may go; Parley deletes no mail.`,
+    `2. **The disk**: ${about(server)} messages a second are ${bytes(server * disk * day)} a day. Long before that somebody has to decide what may go: \`parley retention\` moves old mail out.`,
     '3. **One mailbox**: its row is one node’s at a time. A node commits up to 32 sends to it at once; the table above has its line.',
     '4. **One topic, or one thread with a name**: its messages are numbered without a gap, so each commits after the other: one wait for the disk each, some hundred to a thousand a second.',
     '5. **The archive** is written by one node at a time, in 1 ms a message: a thousand a second. `ARCHIVE_ENABLED=false` takes that wall away.',

@@ -90,7 +90,7 @@ export const panels: readonly Panel[] = [
     unit: 'ops',
     queries: [
       { expr: rate('parley_database_errors_total', 'kind'), legend: '{{kind}}' },
-      { expr: 'sum(rate(parley_database_retries_total[5m]))', legend: 'retries' },
+      { expr: rate('parley_database_retries_total', 'kind'), legend: 'again: {{kind}}' },
       { expr: 'sum(rate(parley_listen_reconnects_total[5m]))', legend: 'LISTEN reconnects' },
     ],
   },
@@ -225,6 +225,22 @@ export const alerts: readonly Alert[] = [
     fires: {
       series: { 'parley_requests_total{status="500"}': '0+10x30', 'parley_requests_total{status="200"}': '0+100x30' },
       after: '15m',
+    },
+  },
+  {
+    name: 'ParleyToolErrors',
+    expr: 'sum(rate(parley_tool_calls_total{outcome="error"}[15m])) / sum(rate(parley_tool_calls_total[15m])) > 0.05',
+    for: '15m',
+    severity: 'ticket',
+    says: 'More than 5 % of the tool calls end with an error.',
+    action:
+      'The panel "Tool calls" shows which tool; the log line of a call has its error. One client that repeats a mistake is enough: tell its owner.',
+    fires: {
+      series: {
+        'parley_tool_calls_total{outcome="error"}': '0+10x60',
+        'parley_tool_calls_total{outcome="ok"}': '0+100x60',
+      },
+      after: '40m',
     },
   },
   {

@@ -3,7 +3,12 @@ import * as api from '@opentelemetry/api'
 import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
-import { BatchSpanProcessor, NodeTracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace-node'
+import {
+  BatchSpanProcessor,
+  NodeTracerProvider,
+  type SpanExporter,
+  type SpanProcessor,
+} from '@opentelemetry/sdk-trace-node'
 import { pause } from '../base/clock.ts'
 import { traceBy } from '../base/tracing.ts'
 import type { Config } from '../settings/all.ts'
@@ -17,13 +22,13 @@ export function traceBySdk(config: Config, lost: (spans: number) => void): () =>
   const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: whole } = config
   const url = whole ?? (base && `${base.replace(/\/+$/, '')}/v1/traces`)
   const Exporter = config.OTEL_EXPORTER_OTLP_PROTOCOL === 'http/json' ? JsonExporter : ProtobufExporter
-  const exporter = counting(new Exporter(url === undefined ? {} : { url }), lost)
+  const exporter = new Exporter(url === undefined ? {} : { url })
   const own = { 'service.name': config.OTEL_SERVICE_NAME, 'service.version': version }
   const provider = new NodeTracerProvider({
     resource: defaultResource()
       .merge(detectResources({ detectors: [envDetector] }))
       .merge(resourceFromAttributes(own)),
-    spanProcessors: [new BatchSpanProcessor(exporter)],
+    spanProcessors: [countingBatches(exporter, lost)],
   })
   provider.register()
   const end = traceBy(api, provider.getTracer('parley', version))
@@ -36,9 +41,15 @@ export function traceBySdk(config: Config, lost: (spans: number) => void): () =>
   }
 }
 
-function counting(exporter: SpanExporter, lost: (spans: number) => void): SpanExporter {
-  return {
+/** The queue of the SDK, if the environment sets none. */
+const usualQueue = 2048
+
+/** The SDK tells nobody of spans for which its queue has no room, nor of those that do not reach the collector. */
+function countingBatches(exporter: SpanExporter, lost: (spans: number) => void): SpanProcessor {
+  let queued = 0
+  const counting: SpanExporter = {
     export(spans, done) {
+      queued -= spans.length
       exporter.export(spans, (result) => {
         if (result.code !== 0) lost(spans.length)
         done(result)
@@ -46,5 +57,21 @@ function counting(exporter: SpanExporter, lost: (spans: number) => void): SpanEx
     },
     shutdown: () => exporter.shutdown(),
     forceFlush: async () => exporter.forceFlush?.(),
+  }
+  // The SDK writes into it what the environment sets.
+  const limits: { maxQueueSize?: number } = {}
+  const batches = new BatchSpanProcessor(counting, limits)
+  const { maxQueueSize = usualQueue } = limits
+  return {
+    onStart: (span, context) => batches.onStart(span, context),
+    onEnd(span) {
+      if ((span.spanContext().traceFlags & api.TraceFlags.SAMPLED) !== 0) {
+        if (queued < maxQueueSize) queued++
+        else lost(1)
+      }
+      batches.onEnd(span)
+    },
+    shutdown: () => batches.shutdown(),
+    forceFlush: () => batches.forceFlush(),
   }
 }

@@ -67,7 +67,11 @@ export function createMetrics() {
       help: 'Commits that the database refused.',
       labels: ['kind'],
     }),
-    databaseRetries: counter('parley_database_retries_total', 'Work that ran again, because others were first.'),
+    databaseRetries: meters.counter({
+      name: 'parley_database_retries_total',
+      help: 'Work that ran again: others were first (race), the server changed (moved), its end was unknown (unsure), a statement was outlived (stale).',
+      labels: ['kind'],
+    }),
     listenReconnects: counter('parley_listen_reconnects_total', 'Lost connections for wake-ups (PostgreSQL).'),
     connections: meters.gauge(
       {

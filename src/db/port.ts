@@ -63,12 +63,15 @@ export interface TxOptions {
   readonly ran?: ((units: number, waitedMs: number) => void) | undefined
 }
 
+/** It lost against others; another server takes writes; nobody knew whether it was saved; the schema has outlived a prepared statement. */
+export type RetryKind = 'race' | 'moved' | 'unsure' | 'stale'
+
 /** Told of what happens in a database, for metrics. Each is called once a commit or less. */
 export interface DbObserver {
   /** Units that shared a commit, and how long the first of them waited for the writer or a connection. */
   committed(units: number, waitedMs: number): void
-  /** Work ran again: it lost against others. */
-  retried(): void
+  /** Work ran again, and why. */
+  retried(kind: RetryKind): void
   /** The connection for wake-ups was lost, and is there again. */
   reconnected(): void
 }

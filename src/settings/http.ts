@@ -68,7 +68,7 @@ export const httpSettings = {
     'Web sites, separated by commas and written like `https://name:port`, whose pages may call this server. A page needs no entry if its host and port are those it calls; pages of any other site are refused.',
   ),
   HTTP_TRUSTED_PROXIES: list('', network).says(
-    'Addresses and networks, separated by commas, of your own proxies (`127.0.0.1, 10.0.0.0/8`). A request that comes from one counts for limits as of the client that `X-Forwarded-For` names; from any other address the header is not believed. Its `X-Forwarded-Proto` and `X-Forwarded-Host` (a name of HTTP_ALLOWED_HOSTS) count for the URLs in pages and metadata, too. None of them ever gives a right.',
+    'Addresses and networks, separated by commas, of your own proxies (`127.0.0.1, 10.0.0.0/8`); `unix` is whoever connects to HTTP_SOCKET. A request that comes from one counts for limits as of the client that `X-Forwarded-For` names; from any other address the header is not believed. Its `X-Forwarded-Proto` and `X-Forwarded-Host` (a name of HTTP_ALLOWED_HOSTS) count for the URLs in pages and metadata, too. None of them ever gives a right.',
   ),
   HTTP_WRONG_KEYS_PER_MINUTE: count(100).says(
     'Wrong keys or tokens that one address may send in a minute; further ones get 429 until the minute is over, and so does the correct token of the operator. 0 means no limit. Correct keys of agents are never delayed.',
@@ -91,11 +91,12 @@ function hostName(raw: string): string {
 }
 
 function network(raw: string): string {
+  if (raw === 'unix') return raw
   const [address = '', prefix, ...more] = raw.split('/')
   const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
   const fits = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= most)
   if (most < 0 || !fits || more.length > 0)
-    throw new Error('must list addresses or networks such as 10.0.0.1 or 10.0.0.0/8')
+    throw new Error('must list addresses or networks such as 10.0.0.1 or 10.0.0.0/8, or unix')
   return raw
 }
 

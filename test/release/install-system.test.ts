@@ -65,6 +65,11 @@ verifies(
     const unit = await text('etc/systemd/system/parley.service')
     expect(unit).toMatch(/^ExecStart=\/opt\/parley\/bin\/parley serve$/m)
     expect(unit).toContain(`Environment=PATH=${dirname(process.execPath)}:`)
+    const command = await text('opt/parley/bin/parley-service')
+    expect(command).toMatch(
+      /--uid=parley .*EnvironmentFile=\/etc\/parley\.env .*STORAGE_ROOT=\/var\/lib\/parley \/opt\/parley\/bin\/parley "\$@"\n$/s,
+    )
+    expect((await run('sh', ['-n', join(image, 'opt/parley/bin/parley-service')], { env: {} })).stderr).toBe('')
     expect(await text('etc/logrotate.d/parley')).toBe(await readFile(join(root, 'deploy/logrotate/parley'), 'utf8'))
 
     await writeFile(join(image, 'etc/parley.env'), 'SECRET_KEY=of-mine\n')
@@ -73,7 +78,12 @@ verifies(
     expect(await text('etc/systemd/system/parley.service')).toBe(unit)
 
     await install(['--uninstall', '--dir', '/opt/parley'])
-    const gone = ['etc/systemd/system/parley.service', 'etc/logrotate.d/parley', 'opt/parley/bin/parley']
+    const gone = [
+      'etc/systemd/system/parley.service',
+      'etc/logrotate.d/parley',
+      'opt/parley/bin/parley',
+      'opt/parley/bin/parley-service',
+    ]
     expect(gone.filter((file) => existsSync(join(image, file)))).toEqual([])
     expect(['etc/parley.env', 'var/lib/parley'].filter((file) => !existsSync(join(image, file)))).toEqual([])
   },

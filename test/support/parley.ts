@@ -35,6 +35,8 @@ export interface Parley extends Served {
 export interface ParleyOptions {
   env?: Record<string, string>
   args?: string[]
+  /** Another build than that of this tree. */
+  launcher?: string
   /** A folder that several of them share; else a new one that goes with the test. It is the working folder too. */
   storage?: string
   /** Takes what must be done when it is no longer needed; by default that is when the test ends. */
@@ -72,8 +74,12 @@ export const bareEnv = (storage: string, env: Record<string, string> = {}): Reco
 })
 
 /** Starts the program without waiting for it to be ready. */
-export function spawnParley(args: string[], env: Record<string, string>, { cwd = tmpdir(), later = onTestEnd } = {}) {
-  const child = spawn(process.execPath, [program, ...args], { env, cwd, stdio: ['pipe', 'pipe', 'pipe'] })
+export function spawnParley(
+  args: string[],
+  env: Record<string, string>,
+  { cwd = tmpdir(), later = onTestEnd, launcher = program } = {},
+) {
+  const child = spawn(process.execPath, [launcher, ...args], { env, cwd, stdio: ['pipe', 'pipe', 'pipe'] })
   const output = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output.stdout += text
@@ -108,12 +114,18 @@ export async function runParley(args: string[], env: Record<string, string>, opt
   return { code: await gone, ...output }
 }
 
-export async function startParley({ env, args = [], storage, later = onTestEnd }: ParleyOptions = {}): Promise<Parley> {
+export async function startParley({
+  env,
+  args = [],
+  launcher,
+  storage,
+  later = onTestEnd,
+}: ParleyOptions = {}): Promise<Parley> {
   const folder = storage ?? (await newStorage(env, later))
   const { child, output, gone, printed } = spawnParley(
     ['serve', ...args],
     bareEnv(folder, { HTTP_PORT: '0', ...env }),
-    { cwd: folder, later },
+    { cwd: folder, later, ...(launcher !== undefined && { launcher }) },
   )
   const [, url = '', port] = await printed(/ready at (http:\/\/\S+?:(\d+))\s/)
   return {

@@ -75,7 +75,7 @@ async function commitNow<T>(hub: Hub, by: Actor, work: Work<T>, options?: TxOpti
       return value
     } catch (error) {
       if (attempt < attempts && (error instanceof LostRace || isFault(error, 'unique'))) {
-        hub.metrics.databaseRetries.inc()
+        hub.metrics.databaseRetries.labels('race').inc()
         continue
       }
       // It may be saved: then those who wait for it find it.

@@ -162,7 +162,7 @@ function observeDb(db: Db, { commits, commitUnits, commitWait, databaseRetries, 
       commitUnits.observe(units)
       commitWait.observe(waitedMs / 1000)
     },
-    retried: () => databaseRetries.inc(),
+    retried: (kind) => databaseRetries.labels(kind).inc(),
     reconnected: () => listenReconnects.inc(),
   })
 }

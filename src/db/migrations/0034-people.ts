@@ -4,6 +4,7 @@ import type { Migration } from '../migrate.ts'
 export const people: Migration = {
   id: 34,
   name: 'people',
+  besideFrom: 33,
   up: (dialect) => [
     // A person by name, or a browser. Messages up to floor_id were there when the visit before this one ended, at floor_at.
     `CREATE TABLE people (

@@ -4,6 +4,7 @@ import type { Migration } from '../migrate.ts'
 export const retention: Migration = {
   id: 35,
   name: 'retention',
+  besideFrom: 33,
   up: () => [
     // JSON, of few kinds of changes: rows that are gone cannot be asked any more.
     'ALTER TABLE changes ADD COLUMN detail TEXT',

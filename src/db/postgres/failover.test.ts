@@ -80,6 +80,8 @@ verifies('serve.failover.read-only', 'a server that only reads is left: the refu
 
 test('work is repeated however often its server is lost meanwhile', async () => {
   const { db, one, two } = await twoLines()
+  const kinds = new Set<string>()
+  db.observe?.({ committed() {}, reconnected() {}, retried: (kind) => void kinds.add(kind) })
   let runs = 0
   await db.tx(async (tx) => {
     await tx.all(sql`INSERT INTO songs (title) VALUES ('often')`)
@@ -89,6 +91,7 @@ test('work is repeated however often its server is lost meanwhile', async () => 
     await tx.all(sql`SELECT 1`)
   })
   expect(await titles(db)).toEqual(['often'])
+  expect([...kinds]).toEqual(['moved'])
 })
 
 test('while no server takes writes, callers wait for one as long as a connection may take', async () => {

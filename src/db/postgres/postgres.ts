@@ -17,7 +17,7 @@ import {
   shuttingDown,
   Unsure,
 } from '../faults.ts'
-import type { Db, DbFigures, DbObserver, Reader, Tx, TxOptions, Wake } from '../port.ts'
+import type { Db, DbFigures, DbObserver, Reader, RetryKind, Tx, TxOptions, Wake } from '../port.ts'
 import { commit } from './commit.ts'
 import { PostgresNotices } from './notices.ts'
 import { createPool } from './pool.ts'
@@ -130,7 +130,7 @@ class PostgresDb implements Db {
         else if (!this.#hasMoved(error) && !isPostgresRace(error) && !isPostgresStale(error)) throw error
         const again = this.#hasMoved(error) ? performance.now() < until : attempt < attempts
         if (!again) throw unsure ?? postgresFault(error)
-        this.#observer?.retried()
+        this.#observer?.retried(this.#kindOf(error))
       }
       await pause(randomInt(2 ** Math.min(attempt, attempts)))
     }
@@ -139,6 +139,12 @@ class PostgresDb implements Db {
   /** Work goes on at another server until then: as long as a connection may take. */
   #limit(): number {
     return performance.now() + (this.#servers.chosen.connectionTimeoutMillis ?? 0)
+  }
+
+  #kindOf(error: unknown): RetryKind {
+    if (isUnsure(error)) return 'unsure'
+    if (this.#hasMoved(error)) return 'moved'
+    return isPostgresStale(error) ? 'stale' : 'race'
   }
 
   /** Nothing is saved, and another server may take over. */

@@ -156,7 +156,7 @@ export class SqliteWriter {
   /** The units of the group are undone: through no fault of theirs, but for the one that is left out. */
   #runAgain(group: readonly Unit[], { leftOut }: GroupLost): void {
     if (leftOut === undefined) this.stats.reruns++
-    this.observer?.retried()
+    this.observer?.retried('race')
     leftOut?.reject(leftOut.result)
     this.#queue.unshift(...group.filter((unit) => unit !== leftOut))
   }

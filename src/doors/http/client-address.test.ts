@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { expect, test } from 'vitest'
 import { createClientAddress } from './client-address.ts'
 
-const from = (remoteAddress: string, ...forwarded: string[]): IncomingMessage =>
+const from = (remoteAddress: string | undefined, ...forwarded: string[]): IncomingMessage =>
   ({ socket: { remoteAddress }, headersDistinct: { 'x-forwarded-for': forwarded } }) as unknown as IncomingMessage
 
 const cases: [trusted: string[], request: IncomingMessage, address: string][] = [
@@ -19,6 +19,10 @@ const cases: [trusted: string[], request: IncomingMessage, address: string][] = 
   [['10.0.0.2'], from('::ffff:10.0.0.2', '203.0.113.7'), '203.0.113.7'],
   [['10.0.0.2'], from('10.0.0.2', 'unknown'), '10.0.0.2'],
   [['10.0.0.0/8'], from('10.0.0.2', '10.0.0.9, 10.0.0.3'), '10.0.0.9'],
+  // A Unix socket has no addresses.
+  [['10.0.0.2'], from(undefined, '203.0.113.7'), ''],
+  [['unix'], from(undefined, '127.0.0.1, 203.0.113.7'), '203.0.113.7'],
+  [['unix'], from('10.0.0.2', '203.0.113.7'), '10.0.0.2'],
 ]
 
 test.each(cases)('trusting %j', (trusted, request, address) => {

@@ -9,8 +9,14 @@ export type TrustsProxy = (request: IncomingMessage) => boolean
 
 const connected: ClientAddress = ({ socket }) => socket.remoteAddress ?? ''
 
-const isAmong = (proxies: BlockList, address: string): boolean =>
-  isIP(address) !== 0 && proxies.check(address, familyOf(address))
+interface Proxies {
+  readonly list: BlockList
+  /** Whether those that connect to a Unix socket, which have no address, are trusted. */
+  readonly unix: boolean
+}
+
+const isAmong = ({ list, unix }: Proxies, address: string): boolean =>
+  isIP(address) === 0 ? unix && address === '' : list.check(address, familyOf(address))
 
 /** `trusted`: addresses and networks. From anybody else the header is worth nothing: a client writes there what it likes. */
 export function createClientAddress(trusted: readonly string[]): ClientAddress {
@@ -35,14 +41,15 @@ export function createTrust(trusted: readonly string[]): TrustsProxy {
   return (request) => isAmong(proxies, connected(request))
 }
 
-function listOf(networks: readonly string[]): BlockList {
+function listOf(networks: readonly string[]): Proxies {
   const list = new BlockList()
   for (const network of networks) {
+    if (network === 'unix') continue
     const [address = '', prefix] = network.split('/')
     if (prefix === undefined) list.addAddress(address, familyOf(address))
     else list.addSubnet(address, Number(prefix), familyOf(address))
   }
-  return list
+  return { list, unix: networks.includes('unix') }
 }
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIPv6(address) ? 'ipv6' : 'ipv4')

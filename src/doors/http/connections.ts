@@ -38,13 +38,25 @@ export function dropUnusedConnections(app: FastifyInstance): void {
 /** For a proxy to send the request for which it has just connected. */
 const lastRequestsMs = 100
 
+/** Connections may come for ever. */
+const mostTurns = 10_000
+
 /**
  * Takes no more connections, and serves those that it took. A close at once ends every connection that has no request yet: one on which
  * a proxy has just sent it is reset, and the proxy may not send it again (serve.stop.drain).
  */
 export async function stopListening({ server }: Pick<FastifyInstance, 'server'>): Promise<void> {
-  // Right after the turn in which all that wait were accepted: those left in the queue would be reset too.
-  await nextTurn()
+  // A connection left in the queue would be reset too: one is accepted a turn, and the first turn may be one that accepts none.
+  let quietTurns = 0
+  const noteAccepted = () => {
+    quietTurns = 0
+  }
+  server.on('connection', noteAccepted)
+  for (let turns = 0; quietTurns < 2 && turns < mostTurns; turns++) {
+    quietTurns++
+    await nextTurn()
+  }
+  server.off('connection', noteAccepted)
   Server.prototype.close.call(server)
   await pause(lastRequestsMs)
 }
