@@ -42,10 +42,12 @@ export const isServer = (edit: Edit): boolean => edit.kind === 'entry' && edit.p
 export const isHook = (edit: Edit): boolean =>
   edit.kind === 'block' ? edit.name === 'plugin' : edit.kind === 'item' && edit.path[0] === 'hooks'
 
-/** The servers and hooks of init that still stand in their files. */
-export const editsThere = (env: Environment): RecordedEdit[] =>
+/** The servers and hooks of init that still stand in their files, each with its file. */
+export const editsThere = (env: Environment): (RecordedEdit & { readonly file: string })[] =>
   Object.entries(initRecord(env)).flatMap(([path, { format, edits }]) =>
-    edits.filter((one) => (isServer(one.edit) || isHook(one.edit)) && isThere(path, format, one)),
+    edits
+      .filter((one) => (isServer(one.edit) || isHook(one.edit)) && isThere(path, format, one))
+      .map((one) => ({ ...one, file: path })),
   )
 
 function isThere(path: string, format: Format, placed: Placed): boolean {

@@ -19,11 +19,14 @@ export function clientFindings(
     const row = known.get(client)
     const parts = [...hereWords(here.get(client)), ...(row === undefined ? [] : knownWords(row, now))]
     const says = `${client}: ${parts.join(', ')}`
+    const trusting = 'Start its window and choose "Trust all and continue"'
+    if (here.get(client)?.untrusted)
+      return warning('client', `${says}. It runs none of its hooks before a person trusts them.`, `${trusting}.`)
     if (row === undefined || row.heard_at !== null || !untrusted.includes(client)) return ok('client', says)
     return warning(
       'client',
       `${says}. It calls Parley, and none of its hooks was heard.`,
-      'Start its window and choose "Trust all and continue"; `parley init` writes the hooks.',
+      `${trusting}; \`parley init\` writes the hooks.`,
     )
   })
 }

@@ -14,7 +14,8 @@ const claudeFolder = ({ home, env }: Places): string => env.CLAUDE_CONFIG_DIR ||
 const claudeSettings = (places: Places, scope: Scope): string =>
   scope === 'user' ? join(claudeFolder(places), 'settings.json') : join(places.folder, '.claude', 'settings.local.json')
 const claudeJson = ({ home, env }: Places): string => join(env.CLAUDE_CONFIG_DIR || home, '.claude.json')
-const codexFolder = ({ home, env }: Places): string => env.CODEX_HOME || join(home, '.codex')
+/** Codex keeps in it which hooks a person trusts, of whatever file. */
+export const codexFolder = ({ home, env }: Places): string => env.CODEX_HOME || join(home, '.codex')
 const codexSite = (places: Places, scope: Scope): Site => ({
   file: join(scope === 'user' ? codexFolder(places) : join(places.folder, '.codex'), 'config.toml'),
   format: 'toml',

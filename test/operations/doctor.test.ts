@@ -1,6 +1,6 @@
 /** `parley doctor`: nothing to say of a sound installation, and a line for each planted fault. */
 import { execFileSync } from 'node:child_process'
-import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -131,6 +131,14 @@ verifies('cli.doctor.clients', 'and a warning where nobody trusted its hooks', a
     await init(...more)
     expect((await clients())[0]?.says).toContain(`claude: installed, ${words}, 2 sessions`)
   }
+  // As Codex itself notes it.
+  await parleyCommand({ storage }, ['init', 'codex', '--user', '--yes', '--agent', 'bob'], { cwd: storage })
+  const config = join(storage, '.codex', 'config.toml')
+  for (const event of ['session_start', 'user_prompt_submit', 'post_tool_use', 'stop']) {
+    expect((await clients())[1]).toMatchObject({ status: 'warning', says: expect.stringContaining('trusts them') })
+    await appendFile(config, `\n[hooks.state."${config}:${event}:0:0"]\ntrusted_hash = "sha256:00"\n`)
+  }
+  expect((await clients())[1]?.status).toBe('ok')
 })
 
 const planted: Record<

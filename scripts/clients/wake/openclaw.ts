@@ -80,7 +80,8 @@ export async function wakeOpenclaw(
       await model.until(fetched, { from, seconds: 20, about: `the text of the message by the tool, ${about}` })
       await sleep(5000)
       const pushed = asked.fresh.map((one) => one.text).join('\n')
-      const times = model.requests.slice(from).filter(pointed).length
+      // Within the turn OpenClaw says the words that woke it again beside the results of tools.
+      const times = model.requests.slice(from).filter((one) => pointed(one) && !one.afterTool).length
       check(!pushed.includes(subject) && !pushed.includes(text), `no text of the sender in what was pushed, ${about}`)
       check(times === 1, `woken once, and fetched by tool, ${about}`, `${Math.round(took)} ms, ${times} times`)
       const { state, via } = await hub.trace(id)

@@ -12,11 +12,14 @@ import {
   type Reading,
 } from '../../store/mail/conversation-lists.ts'
 import type { Agent } from '../agents/agents.ts'
+import { type Trust, trustOf } from '../contacts/trust.ts'
 
 export interface ConversationMessage {
   readonly id: number
   readonly uid: string
   readonly from: string
+  /** The standing of its sender with the agent; undefined of the agent's own. */
+  readonly trust: Trust | undefined
   readonly body: string
   /** Whether the body goes on: it was too long for a list. */
   readonly cut: boolean
@@ -26,10 +29,12 @@ export interface ConversationMessage {
   /** Of the agent's own message, whether all to whom it openly went have read it. */
   readonly read: boolean
   readonly automatic: boolean
+  /** Woken messages in a row that end with this one. */
+  readonly hops: number
 }
 
-/** The agent that sees them. */
-export type Party = Pick<Agent, 'id' | 'projectId'>
+/** The agent that sees them, and when. */
+export type Party = Pick<Agent, 'id' | 'projectId'> & { readonly now: number }
 
 /** Whole messages by their ids. */
 export async function listMessagesOf(
@@ -38,7 +43,7 @@ export async function listMessagesOf(
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, ConversationMessage>> {
   const rows = ids.length === 0 ? [] : await listConversationMessages(db, { agentId: party.id }, ids)
-  const from = await addressesOf(db, party, rows)
+  const from = await sendersOf(db, party, rows)
   return new Map(rows.map((row) => [row.id, toMessage(from, party, row)]))
 }
 
@@ -60,7 +65,7 @@ export async function listRecentMessages(
   const behind = hiding.length === 0 ? [] : await listNewest(db, party.id, idsOf(hiding))
   const others = behind.length === 0 ? [] : await listConversationMessages(db, reading, behind)
   for (const [thread, rows] of Map.groupBy(others, (row) => row.thread_id)) seen.set(thread, rows)
-  const from = await addressesOf(db, party, found, others)
+  const from = await sendersOf(db, party, found, others)
   const newestFirst = (rows: readonly ConversationMessageRow[]) =>
     rows.toSorted((a, b) => b.id - a.id).map((row) => toMessage(from, party, row, most))
   return new Map([...seen].map(([thread, rows]) => [thread, newestFirst(rows)]))
@@ -69,37 +74,48 @@ export async function listRecentMessages(
 const idsOf = (rows: readonly { id: number }[]): number[] => rows.map(({ id }) => id)
 
 /** `addressFrom` of an agent whose project is known. */
-export const addressOf = ({ projectId }: Party, { name, project_id, slug }: PartyRow): string =>
+export const addressOf = ({ projectId }: Pick<Party, 'projectId'>, { name, project_id, slug }: PartyRow): string =>
   project_id === projectId ? name : `${name}@${slug}`
 
-/** The addresses of those who wrote the messages, by their ids. */
-async function addressesOf(
+interface Sender {
+  readonly address: string
+  readonly trust: Trust
+}
+
+/** Those who wrote the messages, by their ids. */
+async function sendersOf(
   db: Reader,
   party: Party,
   ...lists: readonly (readonly ConversationMessageRow[])[]
-): Promise<ReadonlyMap<number, string>> {
+): Promise<ReadonlyMap<number, Sender>> {
   const ids = new Set<number>()
   for (const rows of lists) for (const { sender_id } of rows) ids.add(sender_id)
-  const senders = ids.size === 0 ? [] : await listSenders(db, [...ids])
-  return new Map(senders.map((sender) => [sender.id, addressOf(party, sender)]))
+  const senders = ids.size === 0 ? [] : await listSenders(db, [...ids], { reader: party.id, now: party.now })
+  const trust = ({ name: sender, project_id: sender_project, contact }: (typeof senders)[number]) =>
+    trustOf({ sender, sender_project, contact }, party.projectId)
+  return new Map(senders.map((row) => [row.id, { address: addressOf(party, row), trust: trust(row) }]))
 }
 
 function toMessage(
-  from: ReadonlyMap<number, string>,
+  senders: ReadonlyMap<number, Sender>,
   party: Party,
   row: ConversationMessageRow,
   most?: number,
 ): ConversationMessage {
   const long = most !== undefined && row.body.length > most && [...row.body].length > most
+  const own = row.sender_id === party.id
+  const sender = senders.get(row.sender_id)
   return {
     id: row.id,
     uid: row.uid,
-    from: from.get(row.sender_id) ?? '',
+    from: sender?.address ?? '',
+    trust: own ? undefined : sender?.trust,
     body: long ? `${[...row.body].slice(0, most - 1).join('')}…` : row.body,
     cut: long,
     createdAt: row.created_at,
-    own: row.sender_id === party.id,
+    own,
     read: row.is_read === 1,
     automatic: row.automatic === 1,
+    hops: row.hops,
   }
 }

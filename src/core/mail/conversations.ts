@@ -29,6 +29,6 @@ export async function listConversations(
 ): Promise<ConversationPage> {
   const agent = await actAs(hub, acting)
   const below = before === undefined ? everything : (await needOwn(hub, agent, before)).id
-  const party = { id: agent.id, projectId: agent.projectId }
+  const party = { id: agent.id, projectId: agent.projectId, now: hub.clock.now() }
   return lookLong<typeof look>(hub, looking, { ...wish, party, below })
 }

@@ -35,7 +35,7 @@ export async function readConversation(
   const query = { threadId: thread.id, agentId: agent.id, before: bound?.seq, limit: limit + 1 }
   const found = await listHistory(reader(hub), query)
   const ids = within(found.slice(0, limit))
-  const messages = await listMessagesOf(reader(hub), agent, ids)
+  const messages = await listMessagesOf(reader(hub), { ...agent, now: hub.clock.now() }, ids)
   const shown = ids.flatMap((id) => messages.get(id) ?? [])
   const marks = !acting.caller.readOnly
   const unread = ids.filter((id) => messages.get(id)?.read === false && messages.get(id)?.own === false)

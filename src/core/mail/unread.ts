@@ -37,7 +37,7 @@ export async function listUnread(
   const shown = within(found.slice(0, limit))
   const byId = await listMessagesOf(
     db,
-    agent,
+    { ...agent, now: hub.clock.now() },
     shown.map(({ id }) => id),
   )
   const messages = shown.flatMap(({ id, thread_uid: thread, subject }) => {

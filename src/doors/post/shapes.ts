@@ -14,7 +14,14 @@ export const toPending = ({ id, from, message, code, coded, createdAt }: Pending
   ...(!coded && { without_code: true as const }),
 })
 
-export function toMessage({ uid, from, body, createdAt, read, automatic, cut }: ConversationMessage) {
+const toStanding = ({ trust, hops }: ConversationMessage) => ({
+  ...(trust !== undefined && { trust }),
+  ...(hops > 0 && { hops }),
+})
+
+export function toMessage(given: ConversationMessage) {
+  const { uid, from, body, createdAt, read, automatic, cut } = given
+
   const message = {
     id: uid,
     sender_name: from,
@@ -22,6 +29,7 @@ export function toMessage({ uid, from, body, createdAt, read, automatic, cut }: 
     created_at: iso(createdAt),
     is_read: read,
     automatic,
+    ...toStanding(given),
   }
   return cut ? { ...message, truncated: true as const } : message
 }
@@ -35,12 +43,13 @@ export const toSession = ({ uid, subject, other, unread, lastAt, recent }: Liste
   recent_messages: recent.map(toMessage),
 })
 
-export const toUnread = ({ uid, thread, subject, from, body, createdAt, automatic }: UnreadMessage) => ({
-  message_id: uid,
-  session_id: thread,
-  subject,
-  from_agent: from,
-  content: body,
-  created_at: iso(createdAt),
-  automatic,
+export const toUnread = (given: UnreadMessage) => ({
+  message_id: given.uid,
+  session_id: given.thread,
+  subject: given.subject,
+  from_agent: given.from,
+  content: given.body,
+  created_at: iso(given.createdAt),
+  automatic: given.automatic,
+  ...toStanding(given),
 })

@@ -48,6 +48,14 @@ const pendingShape = z.object({
 
 export const pendingListShape = z.object({ pending_connections: z.array(pendingShape) })
 
+const standing = {
+  trust: z
+    .enum(['person', 'contact', 'project', 'stranger'])
+    .optional()
+    .describe('Who the sender is to you; left out of your own messages.'),
+  hops: z.int().optional().describe('Woken messages in a row that end with this one.'),
+}
+
 const messageShape = z.object({
   id,
   sender_name: z.string(),
@@ -55,6 +63,7 @@ const messageShape = z.object({
   created_at: time,
   is_read: z.boolean(),
   automatic: z.boolean().describe('Whether a program sent it, and not its agent.'),
+  ...standing,
   truncated: z.literal(true).optional().describe('The text is cut; the history of the session has all of it.'),
 })
 
@@ -108,6 +117,7 @@ export const unreadShape = z.object({
         content: z.string(),
         created_at: time,
         automatic: z.boolean(),
+        ...standing,
       }),
     )
     .describe('Oldest first.'),

@@ -2,6 +2,7 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { listed } from '../../db/dialect.ts'
 import type { Reader } from '../../db/port.ts'
+import { isContact } from '../contacts/contacts.ts'
 import { fromInbox, fromOutbox, fromUnread } from './boxes.ts'
 import { automaticKind, partOf, subjectFor } from './conversations.ts'
 
@@ -114,6 +115,7 @@ export interface ConversationMessageRow {
   automatic: number
   body: string
   created_at: number
+  hops: number
   /** Of a message that the agent was sent, by itself; of its own, by all to whom it openly went. */
   is_read: number
 }
@@ -132,7 +134,7 @@ const body = (most: number | undefined): Sql =>
 
 const columns = ({ most }: Reading): Sql => sql`
   m.id, m.thread_id, m.uid, m.sender_id, CASE WHEN m.kind = ${automaticKind} THEN 1 ELSE 0 END AS automatic,
-  ${body(most)} AS body, m.created_at,
+  ${body(most)} AS body, m.created_at, m.hops,
   CASE WHEN d.id IS NOT NULL THEN CASE WHEN d.read_at IS NULL OR d.ended IS NOT NULL THEN 0 ELSE 1 END
     WHEN EXISTS (SELECT 1 FROM deliveries o WHERE o.message_id = m.id AND o.kind <> 'bcc' AND (o.read_at IS NULL OR o.ended IS NOT NULL)) THEN 0
     ELSE 1 END AS is_read`
@@ -140,10 +142,14 @@ const columns = ({ most }: Reading): Sql => sql`
 const besides = ({ agentId }: Reading): Sql => sql`
   LEFT JOIN deliveries d ON d.message_id = m.id AND d.recipient_id = ${agentId}`
 
-/** Names of agents, which are few beside their messages. */
-export const listSenders = (db: Reader, ids: readonly number[]): Promise<(PartyRow & { id: number })[]> =>
+/** Names of agents, which are few beside their messages, and which of them are contacts of the reader. */
+export const listSenders = (
+  db: Reader,
+  ids: readonly number[],
+  { reader, now }: { readonly reader: number; readonly now: number },
+): Promise<(PartyRow & { id: number; contact: number })[]> =>
   db.all(sql`
-    SELECT a.id, a.name, a.project_id, p.slug FROM agents a JOIN projects p ON p.id = a.project_id
+    SELECT a.id, a.name, a.project_id, p.slug, ${isContact({ reader, sender: sql`a.id`, now })} AS contact FROM agents a JOIN projects p ON p.id = a.project_id
     WHERE a.id IN ${listed(db, ids)}`)
 
 /** Messages as one of their parties sees them, in any order. */

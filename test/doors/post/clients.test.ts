@@ -21,9 +21,17 @@ eachPost('Clients of the post door', (parley) => {
     expect(status).toBe(200)
     expect(body).toEqual({
       messages: [
-        { ...sent[0], from_agent: alice.name, content: 'first', subject: 'One', automatic: false },
-        { ...sent[1], from_agent: carol.name, content: 'second', subject: 'Two', automatic: false },
-        { ...sent[2], from_agent: alice.name, content: 'third', subject: 'One', automatic: true },
+        { ...sent[0], from_agent: alice.name, content: 'first', subject: 'One', automatic: false, trust: 'contact' },
+        { ...sent[1], from_agent: carol.name, content: 'second', subject: 'Two', automatic: false, trust: 'contact' },
+        {
+          ...sent[2],
+          from_agent: alice.name,
+          content: 'third',
+          subject: 'One',
+          automatic: true,
+          trust: 'contact',
+          hops: 1,
+        },
       ],
       has_more: false,
       next_after: null,

@@ -266,7 +266,7 @@ eachPost('Messages of the post door', (parley) => {
     expect(await claimed(bob, second.message_id)).toMatchObject({ session_key: 'agent:main:main', automatic_turns: 2 })
     expect((await bob.history(session_id)).body).toMatchObject({
       automatic_turns: 2,
-      messages: [{ automatic: true }, {}, { automatic: false }],
+      messages: [{ automatic: true, hops: 2, trust: 'contact' }, { hops: 1 }, { automatic: false, trust: 'contact' }],
     })
     const third = await say(alice, bob)
     expect(await claimed(bob, third.message_id)).toMatchObject({ automatic_turns: 0 })
