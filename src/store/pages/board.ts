@@ -97,7 +97,7 @@ export interface HeldRow extends NamedLeaseRow {
   prefix: string
 }
 
-/** Leases that hold now, the newest first. Of all projects, the plus keeps both engines from going through those that are past. */
+/** Leases that hold now, the newest first. */
 export function listHolding(
   db: Reader,
   scope: BoardScope,
@@ -108,7 +108,7 @@ export function listHolding(
       l.expires_at, l.released_at
     FROM leases l JOIN agents a ON a.id = l.agent_id
     WHERE l.released_at IS NULL AND l.expires_at > ${now} ${within(sql`l.project_id`, scope)}
-    ORDER BY ${scope.projectId === undefined ? sql`+l.id` : sql`l.id`} DESC LIMIT ${limit}`)
+    ORDER BY l.id DESC LIMIT ${limit}`)
 }
 
 /** Unread mail to these agents, the newest first. */

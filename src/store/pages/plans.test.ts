@@ -154,7 +154,7 @@ eachEngine('Plans of the pages', (open) => {
         (reader) => listPendingContacts(reader, { projectId: undefined, agentId: undefined, limit: 50 }),
       ],
       'leases that hold': [
-        /leases_due/,
+        /SEARCH l USING INDEX leases_held|leases_due|leases_active|leases_ending/,
         (reader) => listHolding(reader, { projectId: undefined }, { now: 0, limit: 50 }),
       ],
       'paused pairs': [/loop_pairs_paused/, listPausedPairs],
