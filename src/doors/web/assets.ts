@@ -1,14 +1,15 @@
-/** The door's own files: read, hashed and compressed once, with the first page; then cached by browsers for ever (web.assets.cached). */
+/** The door's own files: read and hashed with the first page, each compressed when it is first asked for; then cached by browsers for ever (web.assets.cached). */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import { once } from '../../base/once.ts'
 
 interface Asset {
   readonly type: string
   readonly plain: Buffer
-  readonly gzip: Buffer
-  readonly br: Buffer
+  readonly gzip: () => Promise<Buffer>
+  readonly br: () => Promise<Buffer>
 }
 
 export interface Assets {
@@ -72,20 +73,16 @@ export async function loadAssets(): Promise<Assets> {
   const hash = createHash('sha256')
   for (const [name, text] of texts) hash.update(name).update(text)
   const digest = hash.digest('hex').slice(0, 12)
-  const files = new Map(
-    await Promise.all(texts.map(async ([name, plain]) => [name, await compressed(name, plain)] as const)),
-  )
+  const files = new Map(texts.map(([name, plain]) => [name, assetOf(name, plain)]))
   return {
     path: (name) => `/mail/assets/${digest}/${name}`,
     find: (asked, name) => (asked === digest ? files.get(name) : undefined),
   }
 }
 
-async function compressed(name: string, plain: Buffer): Promise<Asset> {
-  const type = types[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream'
-  const [br, zipped] = await Promise.all([
-    promisify(brotliCompress)(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
-    promisify(gzip)(plain, { level: 9 }),
-  ])
-  return { type, plain, gzip: zipped, br }
-}
+const assetOf = (name: string, plain: Buffer): Asset => ({
+  type: types[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream',
+  plain,
+  gzip: once(() => promisify(gzip)(plain, { level: 9 })),
+  br: once(() => promisify(brotliCompress)(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } })),
+})

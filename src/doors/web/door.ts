@@ -75,7 +75,11 @@ function keepOut({ headers: { host = '', origin } }: FastifyRequest): void {
   throw new HubError('FORBIDDEN', 'Pages of other sites may not call these pages.')
 }
 
-function sendAsset(assets: Assets, { headers, params }: FastifyRequest, reply: FastifyReply): FastifyReply {
+async function sendAsset(
+  assets: Assets,
+  { headers, params }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const { hash = '', '*': name = '' } = params as Params
   const asset = assets.find(hash, name)
   if (asset === undefined) throw new HubError('NOT_FOUND', 'There is no such file.')
@@ -86,7 +90,7 @@ function sendAsset(assets: Assets, { headers, params }: FastifyRequest, reply: F
   })
   const encoding = encodingOf(headers)
   if (encoding === undefined) return reply.send(asset.plain)
-  return reply.header('content-encoding', encoding).send(asset[encoding])
+  return reply.header('content-encoding', encoding).send(await asset[encoding]())
 }
 
 interface PageRequest {
@@ -105,6 +109,7 @@ async function show(load: LoadPage, { request, reply, visit }: PageRequest): Pro
   const { hub, caller, marks } = visit
   const position = await findEventPosition(hub, caller)
   const person = formOf(request.headers, visit.query) === 'html'
+  if (person) visit.bodies.expect()
   const placed = { ...visit, ...position, marks: person ? await readMarks(hub, caller, marks.person) : marks }
   return send(reply, { answer: await respond(placed, request.params as Params), visit: placed, request })
 }

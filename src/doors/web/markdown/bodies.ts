@@ -27,8 +27,9 @@ const usualPatienceMs = 500
 /** Looks at that time. A thread that was given none of it by then is given up too: others wait for it. */
 const mostLooks = 20
 const keptBytes = 16 << 20
-/** The thread takes 20 MB, and 150 ms to start: it ends when nobody has read for so long. */
+/** The thread takes 20 MB, and 150 ms to start: it is started behind a page, for the next one, and ends when nobody has looked for so long. */
 const restMs = 20_000
+const usualSoonMs = 200
 
 const script = moduleBeside(import.meta.url, 'thread')
 
@@ -42,11 +43,31 @@ export class Bodies {
   #turn: Promise<unknown> = Promise.resolve()
   /** Keeps a thread that rests from being ended. */
   #stay = () => {}
+  #soon: (() => void) | undefined
   #closed = false
   readonly #patienceMs: number
+  readonly #soonMs: number
 
-  constructor({ patienceMs = usualPatienceMs }: { patienceMs?: number } = {}) {
+  constructor({ patienceMs = usualPatienceMs, soonMs = usualSoonMs }: { patienceMs?: number; soonMs?: number } = {}) {
     this.#patienceMs = patienceMs
+    this.#soonMs = soonMs
+  }
+
+  /** Somebody looks at the pages, and may open a thread next. */
+  expect(): void {
+    if (this.#closed) return
+    if (this.#worker !== undefined) {
+      this.#rest()
+      return
+    }
+    this.#soon ??= systemClock.after(this.#soonMs, () => {
+      this.#soon = undefined
+      // One that cannot be started is told of by the page that needs it.
+      this.#start().then(
+        () => this.#rest(),
+        () => {},
+      )
+    })
   }
 
   async render(project: string, bodies: readonly Body[]): Promise<Html[]> {
@@ -72,6 +93,7 @@ export class Bodies {
   async close(): Promise<void> {
     this.#closed = true
     this.#stay()
+    this.#soon?.()
     const worker = await this.#worker
     await worker?.terminate()
   }
@@ -124,8 +146,13 @@ export class Bodies {
     cancel()
     worker.off('message', hear).off('error', replace)
     worker.unref()
-    if (!this.#closed) this.#stay = systemClock.after(restMs, () => this.#end())
+    this.#rest()
     return made
+  }
+
+  #rest(): void {
+    this.#stay()
+    if (!this.#closed) this.#stay = systemClock.after(restMs, () => this.#end())
   }
 
   #end(): void {

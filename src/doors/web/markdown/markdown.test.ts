@@ -103,6 +103,19 @@ describe('Bodies', () => {
     expect(turns).toBeGreaterThan(2)
   })
 
+  verifies('web.markdown.slow', 'find their thread started by the page before', async () => {
+    let started = 0
+    const count = () => started++
+    process.on('worker', count)
+    onTestFinished(() => void process.off('worker', count))
+    const bodies = open({ soonMs: 0 })
+    bodies.expect()
+    bodies.expect()
+    await expect.poll(() => started).toBe(1)
+    expect(`${await bodies.render('p', [{ text: '*one*' }])}`).toContain('<em>one</em>')
+    expect(started).toBe(1)
+  })
+
   verifies('web.markdown.long', 'above 64 KB are text, cut, with a link to all of it', async () => {
     const [long] = await open().render('p', [
       { text: `**b** ${'x'.repeat(70_000)}`, whole: '/mail/p/message/1?format=md' },
