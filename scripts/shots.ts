@@ -60,7 +60,7 @@ async function shoot(browser: Browser, url: string, looks: readonly Look[]): Pro
   }
 }
 
-const desktop = { width: 1360, height: 860 }
+const desktop = { width: 1440, height: 900 }
 const phone = { width: 390, height: 844 }
 
 const path = await findChromium()

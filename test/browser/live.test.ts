@@ -51,6 +51,44 @@ describeInBrowser('An open page', () => {
     expect(await page.locator('article').last().textContent()).toContain('Half a senXt')
   })
 
+  verifies('web.live.kept', 'tells of messages below what is in view, until one goes there', async () => {
+    const { url } = parley()
+    const page = await (await open()).newPage()
+    const long = { thread_id: 'BELOW', body_md: 'And more of it.\n\n'.repeat(60) }
+    await write(url, long)
+    await write(url, long)
+    await watched(page, `${url}/mail/${await slugOf(url)}/thread/BELOW`)
+    await page.evaluate('scrollTo(0, 0)')
+    const below = page.locator('#below')
+    const { message_id: first } = await write(url, long)
+    await below.getByText('↓ 1 new').waitFor()
+    const { message_id: second } = await write(url, long)
+    await below.getByText('↓ 2 new').waitFor()
+    await below.click()
+    await expect
+      .poll(() => page.locator(`#m-${first}`).evaluate((one) => one.getBoundingClientRect().top < innerHeight))
+      .toBe(true)
+    expect([await below.count(), await page.locator(`#m-${second}`).count()]).toEqual([0, 1])
+  })
+
+  verifies('web.times.zone', 'prints times and code whole, and nothing to press', async () => {
+    const { url } = parley()
+    const page = await (await open()).newPage()
+    const code = `const long = [${'1, '.repeat(200)}]`
+    await write(url, { thread_id: 'PRINTED', body_md: `\`\`\`\n${code}\n\`\`\`` })
+    await page.goto(`${url}/mail/${await slugOf(url)}/thread/PRINTED`)
+    await page.emulateMedia({ media: 'print' })
+    await page.setViewportSize({ width: 720, height: 1000 })
+    for (const hidden of ['.top', '.side', '#reply']) expect(await page.locator(hidden).isVisible(), hidden).toBe(false)
+    const isCut = (pre: Element) => pre.scrollWidth > pre.clientWidth || pre.scrollHeight > pre.clientHeight
+    expect(await page.locator('article pre').first().evaluate(isCut)).toBe(false)
+    const said = await page
+      .locator('article time')
+      .first()
+      .evaluate((time) => getComputedStyle(time, '::after').content)
+    expect(said).toMatch(/\d{4}-\d\d-\d\d \d\d:\d\d/)
+  })
+
   verifies('web.live.kept', 'leaves open what a person opened, and typed filters as they are', async () => {
     const { url } = parley()
     const page = await (await open()).newPage()

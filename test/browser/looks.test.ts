@@ -87,6 +87,18 @@ describeInBrowser('Every page', () => {
         await page.keyboard.press('x')
         await page.locator('.row.chosen').waitFor()
       },
+      'an answer on a line': async () => {
+        await page.goto(`${url}/mail/unified-inbox`)
+        await page.locator('#main [data-row]').first().waitFor()
+        await page.keyboard.press('j')
+        await page.keyboard.press('r')
+        await page.locator('form.here textarea').waitFor()
+      },
+      'a search that has a note': async () => {
+        await page.goto(`${url}/mail/search?q=priority:orders`)
+        await page.getByText('is no operator').waitFor()
+      },
+      'a group of leases': () => page.goto(url + reservations),
       'a fault': async () => {
         await page.goto(url + compose)
         await page.getByRole('textbox', { name: 'Subject' }).fill('Stop')

@@ -19,7 +19,7 @@ export const describeInBrowser = (name: string, tests: () => void): void => {
   describe.skipIf(endpoint === '')(name, { retry: { count: 2, delay: 1000, condition: crash } }, tests)
 }
 
-export const desktop = { width: 1360, height: 860 }
+export const desktop = { width: 1440, height: 900 }
 export const phone = { width: 390, height: 844 }
 
 /** Opens a context, closed with the test. */

@@ -258,6 +258,17 @@ eachEngine('People', (openDatabase, dialect) => {
             total: 1,
             next_page: null,
           })
+          // The language of the pages and tools.
+          const idsOf = async (...words: string[]) => {
+            const { results } = await json(searchCommand, [...words, '--newest'])
+            return results.map(({ id }: { id: number }) => id)
+          }
+          expect(await idsOf('is:unread cache thread:K-1')).toEqual([second, first])
+          expect(await idsOf('to:Ann')).toEqual([second])
+          expect(await idsOf('cache -from:Dora before:2099-01-01 is:unacked')).toEqual([])
+          expect(await idsOf('importance:normal', `project:${other}`)).toEqual([third])
+          expect((await json(searchCommand, ['priority:cache'])).note).toContain('priority: is no operator')
+          expect((await json(searchCommand, ['cach'])).suggestion).toBe('cach*')
           expect(rows((await run(searchCommand, ['menus'])).out)[1]?.slice(0, 5)).toEqual([
             String(third),
             other,

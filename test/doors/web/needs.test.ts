@@ -4,12 +4,14 @@ import { expect } from 'vitest'
 import { local } from '../../../src/core/access/callers.ts'
 import { ensureAgent } from '../../../src/core/agents/agents.ts'
 import { requestContact } from '../../../src/core/contact-requests/requests.ts'
+import { reserve } from '../../../src/core/leases/leases.ts'
 import { send } from '../../../src/core/messages/send.ts'
 import { remark } from '../../../src/core/topics/remarks.ts'
 import { createTopic } from '../../../src/core/topics/topics.ts'
 import { TestClock } from '../../support/clock.ts'
 import { eachEngine, type OpenDatabase } from '../../support/engines.ts'
 import { openTestHub, registered } from '../../support/hub.ts'
+import { asked } from '../../support/leases.ts'
 import { serveHere } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 import { strangeIn, type Visitor, visitor } from '../../support/web.ts'
@@ -43,6 +45,10 @@ async function seeded(open: OpenDatabase) {
     thread: 'LOOP-1',
   })
   await requestContact(hub, ann, { to: { name: 'Bob' }, reason: hostile })
+  const lease = { ...asked, ttlMs: 7_200_000, onConflict: 'grant' as const, reason: hostile }
+  await reserve(hub, ann, { ...lease, patterns: [`src/${hostile}`] })
+  await reserve(hub, registered('Bob', project), { ...lease, patterns: [`src/**`] })
+  await send(hub, ann, { to: [{ name: 'Bob' }], subject: `Owed ${hostile}`, body: 'b', ackRequired: true })
   await send(hub, ann, { to: [{ name: 'HumanOverseer' }], subject: 'Which one?', body: 'left or right' })
   await db.tx(async (tx) => {
     await tx.change(
@@ -101,6 +107,9 @@ eachEngine('Needs you', (open) => {
       expect(page.text).toContain('>question</span>')
       // A notification leads to the line on the page.
       const { lines } = await visit.data<{ lines: { id: string }[] }>('/mail/attention')
+      expect(new Set(lines.map(({ id }) => id.split('-')[0]))).toEqual(
+        new Set(['answer', 'lease', 'contact', 'question', 'ack', 'thread', 'dead']),
+      )
       expect(lines.map(({ id }) => id).filter((id) => !page.text.includes(`id="need-${id}"`))).toEqual([])
       const back = await press(visit, '/mail/attention', 'Send', { body_md: 'Port 80.' })
       expect(back).toBe('/mail/attention?done=answered')

@@ -41,15 +41,16 @@ function boardRow(visit: Visit, agent: BoardAgent, home: string | undefined): Ht
 <td class="doing" dir="auto">${why(visit, agent)}${task === '' ? html`<span class="soft">no task told</span>` : html`<span class="task">${pathShown(task)}</span>`}</td>
 <td class="short${state === 'stuck' && ' wants'}"${unread > 0 && html` data-label="unread"`}>${unread > 0 && html`${unread}${oldestUnread !== undefined && html` <span class="soft">oldest ${ageTime(visit, oldestUnread)}</span>`}`}</td>
 <td class="short"${leases > 0 && html` data-label="leases"`}>${leases > 0 && html`<a href="${withQuery(at(project, 'file_reservations'), { state: 'active', agent: name })}">${leases}<span class="visually-hidden"> leases of ${name}</span></a>`}</td>
-<td class="short" data-label="seen">${seenAt === 0 ? html`<span class="soft">never</span>` : longTime(visit, seenAt)}${reach !== undefined && html`<span class="reach">${reachText(reach)}</span>`}</td></tr>`
+<td class="short" data-label="seen">${seenAt === 0 ? html`<span class="soft">never</span>` : longTime(visit, seenAt)}${reach !== undefined && html`<span class="reach">${reachText(reach, unread)}</span>`}</td></tr>`
 }
 
 /** How mail gets to it now; the state and the time beside it say the rest. */
-function reachText({ state, via }: NonNullable<BoardAgent['reach']>): string | undefined {
+function reachText({ state, via }: NonNullable<BoardAgent['reach']>, unread: number): string | false {
   if (state === 'waiting') return 'gets mail at once'
   if (state === 'wakeable') return `mail wakes it (${via})`
   if (state === 'next_turn') return `told at its next turn (${via})`
-  return state === 'active' ? undefined : 'nothing wakes it'
+  // Told where mail lies there.
+  return state !== 'active' && unread > 0 && 'nothing wakes it'
 }
 
 /** The reason of a state, in front of the task. */
