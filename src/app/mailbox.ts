@@ -72,7 +72,8 @@ function needBridge(config: Config): void {
       ? ['OPENCLAW_GATEWAY_TOKEN (or OPENCLAW_HOOKS_TOKEN)']
       : []),
   ]
-  if (missing.length > 0) throw new ConfigError(`The bridge needs ${missing.join(' and ')}.`)
+  if (missing.length > 0)
+    throw new ConfigError(`The bridge needs ${missing.join(' and ')}: set it in the environment or in ~/.parley/.env.`)
 }
 
 type BridgeRest = 'gateway' | 'mode' | 'sessionKey' | 'maxTurns'

@@ -5,7 +5,7 @@ import { boundHeap } from '../base/heap.ts'
 import { nearest } from '../base/nearest.ts'
 import { echo } from '../base/text.ts'
 import { Fault } from '../db/faults.ts'
-import { ConfigError, readSettings } from '../settings/read.ts'
+import { ConfigError, readSettings, sourcesIn } from '../settings/read.ts'
 import { type CommandParts, commandParts, type Surroundings } from './command-parts.ts'
 import { commands } from './commands.ts'
 import type { ConnectOptions } from './connect.ts'
@@ -33,7 +33,7 @@ export async function runProgram(args: readonly string[], around: Surroundings):
   } catch (error) {
     // Commander has said what is wrong with the command line itself.
     if (error instanceof CommanderError) return ownExitCode(error)
-    around.stderr.write(`${explain(error)}\n`)
+    around.stderr.write(`${error instanceof ConfigError ? sourced(error, around) : explain(error)}\n`)
     return error instanceof ConfigError ? exitCodes.misused : exitCodes.failed
   }
 }
@@ -217,9 +217,17 @@ Settings (environment, PARLEY_ENV_FILE or ~/.parley/.env; docs/settings.md has a
   OPENCLAW_GATEWAY_URL     the gateway (default http://127.0.0.1:18789)
   OPENCLAW_REPLY_MODE      tool: the agent answers by mailbox_reply; inline: its answer is sent back`
 
+/** A fault that shows only when a setting is used, such as a file that is not there, names where it comes from as the others do. */
+function sourced({ message }: ConfigError, { env, checkout }: Surroundings): string {
+  try {
+    return `${message}${sourcesIn(message, readSettings(env, { checkout }).sources)}`
+  } catch {
+    return message
+  }
+}
+
 /** One clear message for what a person can put right; everything else keeps its trace. */
 function explain(error: unknown): string {
-  if (error instanceof ConfigError) return error.message
   if (error instanceof HubError) return error.hint === undefined ? error.message : `${error.message}\n${error.hint}`
   if (error instanceof Fault)
     return `Parley cannot use its database: ${error.message}.\nName another one with STORAGE_ROOT or DATABASE_URL, or bring back a copy of this one.`

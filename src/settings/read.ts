@@ -70,7 +70,7 @@ export function readSettings(env: Environment, { flags = {}, checkout }: Sources
 }
 
 /** Where the settings that a sentence names come from, those that somebody has set. */
-function sourcesIn(fault: string, sources: Readonly<Record<string, string>>): string {
+export function sourcesIn(fault: string, sources: Readonly<Record<string, string>>): string {
   const names = new Set([...fault.matchAll(/[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+/g)].map(([name]) => name))
   const told = [...names].flatMap((name) =>
     sources[name] === undefined || sources[name] === 'default' ? [] : [`${name}: ${sources[name]}`],

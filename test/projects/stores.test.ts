@@ -29,7 +29,11 @@ eachEngine('A store', (open, dialect) => {
   verifies('cli.store.named', 'is named with its engine and place, and without a password', async () => {
     const { storage, env, server, url } = await start()
     const run = (...args: string[]) => parleyCommand({ storage }, args, { env })
-    expect((await run('status')).stdout).toContain(shown(url))
+    const { stdout: status } = await run('status')
+    expect(status).toContain(shown(url))
+    // Its note is written by a process of its own.
+    expect(status).toMatch(/^unread +not known: no server runs that counts it; `parley inbox` shows the mail$/m)
+    expect(status).toMatch(dialect === 'sqlite' ? /, \d+ KB\n/ : /; `parley db stats` tells its size\n/)
     expect((await run('doctor')).stdout).toContain(shown(url))
     expect(server.storage).toBe(storage)
     const password = dialect === 'postgres' ? new URL(url).password : ''
@@ -148,6 +152,13 @@ verifies('serve.config.sourced', 'Each fault of the settings names where they co
   expect((await run({})).stderr).toContain(`(${file})`)
   expect((await run({ HTTP_PORT: '0', HTTP_JWT_SECRET: 'short' })).stderr).toContain(`(HTTP_JWT_SECRET: environment)`)
   expect((await run({ HTTP_PORT: '0' })).stderr).toContain(`(HTTP_JWT_ENABLED: ${file})`)
+  // Some show only when they are used.
+  await writeFile(join(storage, 'later.env'), 'HTTP_TLS_CERT=/none\nHTTP_TLS_KEY=/none\n')
+  const later = { PARLEY_ENV_FILE: join(storage, 'later.env') }
+  const served = await parleyCommand({ storage }, ['serve'], { env: { ...later, HTTP_PORT: '0' } })
+  expect(served).toMatchObject({ code: 2, stderr: expect.stringContaining(`HTTP_TLS_CERT: ${later.PARLEY_ENV_FILE}`) })
+  const bridged = await parleyCommand({ storage }, ['serve'], { env: { HTTP_PORT: '0', BRIDGE_CONFIG: '/none' } })
+  expect(bridged).toMatchObject({ code: 2, stderr: expect.stringContaining('(BRIDGE_CONFIG: environment)') })
   const shown = await parleyCommand({ storage }, ['token', 'new'])
   expect(shown).toMatchObject({ code: 0 })
   const config = await parleyCommand({ storage }, ['config', 'show'])

@@ -17,7 +17,7 @@ verifies(
     const [all, one, thread] = [
       watch('--json'),
       watch('--project', desk.project),
-      watch('--thread', String(message_id), '--json'),
+      watch('--follow', `#${message_id}`, '--json'),
     ]
     for (const each of [all, one, thread]) await each.printed(/Watching .*Ctrl-C ends\./)
     await desk.send({ subject: 'two', body_md: 'first\nsecond' })

@@ -50,12 +50,16 @@ function asText({ version, servers, store, bytes, unread, agents, clients }: Sta
     ready ? 'running' : 'not ready',
     `${url} (process ${pid}${own === version ? '' : `, version ${own}`})`,
   ])
+  const asked = servers.length === 0 ? 'no server runs that counts it' : 'the server does not tell'
   const rows = [
     ...(lines.length === 0 ? [['not running', 'Start it with `parley serve --detach`.']] : lines),
     ['version', version],
-    ['store', bytes === undefined ? store : `${store}, ${size(bytes)}`],
+    ['store', bytes === undefined ? `${store}; \`parley db stats\` tells its size` : `${store}, ${size(bytes)}`],
     ...(agents === undefined ? [] : [['agents', agentsText(agents)]]),
-    ...(unread === undefined ? [] : [['unread', count(unread, 'message')]]),
+    [
+      'unread',
+      unread === undefined ? `not known: ${asked}; \`parley inbox\` shows the mail` : count(unread, 'message'),
+    ],
     ['clients', clientsText(clients)],
   ]
   return rows.map(([name = '', says = '']) => `${name.padEnd(12)} ${harmlessLine(says)}\n`).join('')
