@@ -6,7 +6,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { harmless } from '../../src/app/attach.ts'
 import { inputLineOf } from '../../src/app/attach-tmux.ts'
+import { untilMail } from '../../src/app/waiting.ts'
 import { bareEnv, mailbox, shareServer, temporaryFolder, waitingCalls } from '../support/parley.ts'
 import { root } from '../support/sources.ts'
 import { verifies } from '../support/verifies.ts'
@@ -100,7 +102,7 @@ verifies('waking.attach.openclaw', 'and tries a gateway that is away again', asy
   const name = await newAgent()
   const none = await attach(['openclaw', '--agent', name], { env: {} })
   expect(await none.ended).toMatchObject({ code: 1 })
-  await attach(['openclaw', '--agent', name], {
+  const attached = await attach(['openclaw', '--agent', name], {
     env: { OPENCLAW_GATEWAY_URL: `${url}/`, OPENCLAW_HOOKS_TOKEN: 'hooks-token' },
   })
   await waiting(1)
@@ -111,6 +113,39 @@ verifies('waking.attach.openclaw', 'and tries a gateway that is away again', asy
     authorization: 'Bearer hooks-token',
     body: { text: expect.stringMatching(/^\[parley\] 1 new message for eve\d+ from ann/), mode: 'now' },
   })
+  // It ends where a newer one of its client comes, wherever that one runs.
+  await waiting(1)
+  await fetch(`${server().url}/hooks/wait?agent=${name}&client=openclaw&seconds=0.1`, { method: 'POST' })
+  expect(await attached.ended).toMatchObject({ code: 0 })
+})
+
+verifies('waking.hooks.told', 'also a waiter whose client does not take it now, and goes on', async () => {
+  const name = await newAgent()
+  const calling = { server: server().url, headers: {}, named: { agent: name } }
+  const state = { lives: true, tells: 0 }
+  const ended = untilMail({
+    ...{ calling, client: 'codex', session: 'thread', payload: {}, until: Number.POSITIVE_INFINITY, follow: true },
+    lives: () => state.lives,
+    tell: async () => {
+      state.tells++
+      return 'returned'
+    },
+    ready: async () => {
+      state.lives = false
+    },
+    note: async () => true,
+  })
+  await waiting(1)
+  await send(name)
+  await expect.poll(() => state.lives, { timeout: 10_000 }).toBe(false)
+  const next = await fetch(`${server().url}/hooks/wait?agent=${name}&client=other&seconds=5`, { method: 'POST' })
+  expect([next.status, state.tells]).toEqual([200, 1])
+  await fetch(`${server().url}/hooks/returned?agent=${name}&client=other`, { method: 'POST' })
+  expect(await ended).toBe('gone')
+})
+
+verifies('waking.attach.keys', 'and no character of it is a key', () => {
+  expect(harmless('a\u001b[2J\r\nb\u0003 \u202ec\u2028d\u200b')).toBe('a [2J b   c d')
 })
 
 verifies('waking.attach.keys', 'as the screens of clients show it', () => {

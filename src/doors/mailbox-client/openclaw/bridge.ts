@@ -26,8 +26,6 @@ export interface BridgeParts {
 /** Between two looks without an event: the claim of a dead client may have lapsed. */
 const lookMs = 60_000
 const maxSessionsAtOnce = 8
-/** The longest pause before another look at a message that another client has claimed. */
-const claimedMs = 5000
 /** A claim lapses after two minutes. */
 const renewMs = 60_000
 /** Its claims count as announcements: a message that a hook or a waiter of the agent told of is not handed over as well. */
@@ -164,8 +162,8 @@ export class Bridge {
     if (this.#end.signal.aborted) return false
     const claim = await server.claim(message.message_id, route)
     if (claim === undefined) {
-      // Another client has it, and the messages behind it must not overtake it.
-      this.#later(Math.min(this.#backoff.claim.next(), claimedMs))
+      // Another client has it, or its agent was told of it, and the messages behind it must not overtake it.
+      this.#later(this.#backoff.claim.next())
       return false
     }
     this.#backoff.claim.reset()
