@@ -50,7 +50,12 @@ export async function openPage(
     stale = false
     last = performance.now()
     const encoding = shown === undefined ? 'br' : 'identity'
-    const headers = { accept: 'text/html', 'accept-encoding': encoding, cookie: 'parley_visitor=bench' }
+    const headers = {
+      accept: 'text/html',
+      'accept-encoding': encoding,
+      cookie: 'parley_visitor=bench',
+      'x-parley-refresh': '1',
+    }
     const request = get({ port, host: '127.0.0.1', path: '/mail/bench/threads', headers, agent })
     const [response] = (await once(request, 'response')) as [IncomingMessage]
     const parts: Buffer[] = await response.toArray()

@@ -18,7 +18,7 @@ eachEngine('Hints', (open, dialect) => {
       await followPageEvents(hub, operator, { project, tell: (hint) => told.push(hint) })
       return told
     }
-    const pages = await Promise.all(Array.from({ length: 10 }, () => watch(back)))
+    const pages = await Promise.all(Array.from({ length: 30 }, () => watch(back)))
     const counts = () => pages.map((told) => told.length)
     const all = (count: number) => pages.map(() => count)
     await write()

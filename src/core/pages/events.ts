@@ -61,8 +61,9 @@ interface Listener {
 
 /** A page asks for itself at most twice a second: more events would only cost the server. */
 const quietMs = 200
-/** While changes keep coming, all pages together are told ten times a second: agents are answered first. */
+/** While changes keep coming, the more pages there are the less often each is told; those that ask again take turns (doors/web/refreshes.ts). */
 const shareMs = 100
+const longestPauseMs = 1000
 /** Between two looks at the feed, while changes keep coming. */
 const pauseMs = 20
 /** On PostgreSQL ids become visible out of order, by as many as there are writers at once. */
@@ -213,7 +214,7 @@ class Listeners {
       if (listener.late !== undefined || now < listener.nextAt) busy++
       if (listener.late !== undefined && now >= listener.nextAt) due.push([listener, listener.late])
     }
-    const pause = Math.max(quietMs, busy * shareMs)
+    const pause = Math.min(longestPauseMs, Math.max(quietMs, busy * shareMs))
     for (const [listener, event] of due) {
       listener.nextAt = now + pause
       listener.late = undefined

@@ -12,6 +12,7 @@ import { FormFault, type Typed } from './forms.ts'
 import { securityHeaders } from './headers.ts'
 import { encodingOf, formOf, isBrowser } from './negotiation.ts'
 import type { Params } from './page.ts'
+import { createRefreshes, type InTurn, refreshHeader } from './refreshes.ts'
 import { fail, send } from './replies.ts'
 import { forms, type LoadForm, type LoadPage, pages } from './routes.ts'
 import { createSessions } from './sessions.ts'
@@ -31,6 +32,7 @@ export function mountWeb(app: FastifyInstance, options: WebOptions): void {
   }
   app.addHook('onClose', async () => (await loading)?.bodies.close())
   const visits = createVisits(app, options, { sessions, parts })
+  const inTurn = createRefreshes()
 
   // A person who types only the host means the pages; everybody else is told that there is nothing.
   app.get('/', route, async (request, reply) => {
@@ -53,7 +55,7 @@ export function mountWeb(app: FastifyInstance, options: WebOptions): void {
     addAccounts(scope, { hub, sessions, visits, route })
     addFiles(scope, { visits, route })
     addEvents(scope, { hub, visits, route })
-    for (const [path, load] of Object.entries(pages)) scope.get(path, route, page(visits, load))
+    for (const [path, load] of Object.entries(pages)) scope.get(path, route, page(visits, load, inTurn))
     for (const [path, load] of Object.entries(forms)) scope.post(path, route, form(visits, load, pages[path]))
     // Everything else below /mail is a page that does not exist: with the way back, for whoever may look at all.
     scope.all('/mail/*', route, async (request, reply) => {
@@ -100,9 +102,12 @@ interface PageRequest {
 }
 
 const page =
-  (visits: Visits, load: LoadPage) =>
-  async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
-    show(load, { request, reply, visit: await visits.admitted(request, reply) })
+  (visits: Visits, load: LoadPage, inTurn: InTurn) =>
+  async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const answer = async () => show(load, { request, reply, visit: await visits.admitted(request, reply) })
+    if (request.headers[refreshHeader] === undefined) return answer()
+    return (await inTurn(() => request.raw.socket.destroyed, answer)) ?? reply
+  }
 
 async function show(load: LoadPage, { request, reply, visit }: PageRequest): Promise<FastifyReply> {
   const { page: respond } = await load()

@@ -27,7 +27,7 @@ export function keepLive() {
     stale = false
     last = performance.now()
     try {
-      await refreshPage()
+      await refreshPage({ accept: 'text/html', 'x-parley-refresh': '1' })
     } catch {
       // The server is away: the stream says when it is back.
     }
@@ -68,12 +68,12 @@ function show(text) {
   place.hidden = text === ''
 }
 
-/** Asks for this page again, and changes it in place. */
-export async function refreshPage() {
+/** Asks for this page again, and changes it in place. A page that nobody waits for says so: it takes its turn among all that are open. */
+export async function refreshPage(headers = { accept: 'text/html' }) {
   const url = new URL(location.href)
   // The end of a thread stays the end, also if more came meanwhile than one page shows.
   if (document.getElementById('reply') !== null) url.searchParams.set('newest', '1')
-  const answer = await fetch(url, { headers: { accept: 'text/html' }, cache: 'no-store' })
+  const answer = await fetch(url, { headers, cache: 'no-store' })
   if (answer.redirected) return location.reload()
   if (!answer.ok) return
   const next = new DOMParser().parseFromString(await answer.text(), 'text/html')
