@@ -309,7 +309,7 @@ export const matrix = {
     readNeedLines: readsProject,
     readFrame: anybody,
     remindAgent: people,
-    knowInitials: anybody,
+    knowDiscs: anybody,
     listAttention: readsProject,
     listPageLeases: readsProject,
     listProjectContacts: readsProject,

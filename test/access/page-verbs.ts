@@ -24,7 +24,7 @@ import {
 import { findEventPosition, followPageEvents } from '../../src/core/pages/events.ts'
 import { followMail } from '../../src/core/pages/follow-mail.ts'
 import { readFrame } from '../../src/core/pages/frame.ts'
-import { knowInitials } from '../../src/core/pages/initials.ts'
+import { knowDiscs } from '../../src/core/pages/initials.ts'
 import { findPlaces } from '../../src/core/pages/jump.ts'
 import { listPageLeases } from '../../src/core/pages/leases.ts'
 import { listLoops, pauseAgain, resumeLoop } from '../../src/core/pages/loops.ts'
@@ -86,7 +86,7 @@ export const pageVerbs = {
   readActivity: (hub, { caller, project }) => readActivity(hub, caller, project, { window: '24h' }),
   searchMail: async (hub, { caller, project, word }) =>
     (await searchMail(hub, caller, { project, query: `subject:plan ${word}`, ...page })).results,
-  knowInitials: async (hub, { caller }) => void (await knowInitials(hub, caller)),
+  knowDiscs: async (hub, { caller }) => void (await knowDiscs(hub, caller)),
   findPlaces: async (hub, { caller }) => void (await findPlaces(hub, caller, 'plan')),
   readMarks: async (hub, { caller }) => void (await readMarks(hub, caller, ann)),
   markSeen: async (hub, { caller }) => void (await markSeen(hub, caller, unmarked(ann), [])),

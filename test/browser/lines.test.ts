@@ -152,6 +152,9 @@ describeInBrowser('Long names, paths and subjects', () => {
       Agent10: 'A10',
       Agent11: 'A11',
     })
+    // No colour in a name: then a hue that nobody beside it has.
+    const looks = discs.map(([, , look]) => look).filter((look) => look !== 'disc neutral')
+    expect(new Set(looks).size).toBe(looks.length)
     const classes = new Map(discs.map(([name = '', , look = '']) => [name, look]))
     expect([classes.get('BlueLake'), classes.get('GreenCastle'), classes.get('GreyCliff')]).toEqual([
       'disc h11',

@@ -40,7 +40,7 @@ export const pages = [
   { id: 'web.looks.tabs', spec: 'mail Web UI', says: 'On a phone the selected tab is in view.' },
   { id: 'web.looks.words', spec: 'mail Web UI', says: 'No word that fits its column is broken; short columns stay on a line; paths break at / and are copied whole.' },
   { id: 'web.looks.rows', spec: 'mail Web UI', says: 'Rows are plain words: no Markdown; sealed mail of one pair is one row; an invisible subject is (no subject).' },
-  { id: 'web.looks.discs', spec: 'mail Web UI', says: 'An agent with a colour in its name has that colour; initials differ within a project.' },
+  { id: 'web.looks.discs', spec: 'mail Web UI', says: 'An agent has the colour in its name; in a project initials differ, and hues as far as there are enough.' },
   { id: 'web.looks.harmless', spec: 'mail Security considerations', says: 'Hostile content opens no dialog, breaks no policy and makes a browser ask no other host.' },
   { id: 'web.live.kept', spec: 'mail Web UI', says: 'A page shows what arrives and keeps half-typed text, focus, caret and open details.' },
   { id: 'web.live.tabs', spec: 'mail Web UI', says: 'Two tabs of one person show the same, and both may write.' },

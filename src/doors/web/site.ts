@@ -1,6 +1,7 @@
 /** The context of every page: the hub behind it, the door's settings, and who looks at it from where. */
 import type { Caller } from '../../core/access/callers.ts'
 import type { Hub } from '../../core/hub/hub.ts'
+import type { Disc } from '../../core/pages/initials.ts'
 import type { Marks } from '../../core/pages/marks.ts'
 import type { Who } from '../../core/pages/page-message.ts'
 import type { Typed } from './forms.ts'
@@ -57,7 +58,7 @@ export interface Visit {
   readonly typed?: Typed | undefined
   readonly bodies: Bodies
   /** Of an agent: they differ within a project. */
-  readonly initials: (who: Who) => string
+  readonly discOf: (who: Who) => Disc
   /** The address of one of the door's own files. */
   readonly asset: (name: string) => string
 }

@@ -3,10 +3,9 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HubError } from '../../base/errors.ts'
-import { initials } from '../../base/initials.ts'
 import { type Caller, local, person } from '../../core/access/callers.ts'
 import { isAnonymous, mayOperate, mayOversee, personOf } from '../../core/access/rules.ts'
-import { knowInitials } from '../../core/pages/initials.ts'
+import { knowDiscs, usualDisc } from '../../core/pages/initials.ts'
 import { browserPerson, namedPerson, unmarked } from '../../core/pages/marks.ts'
 import type { Assets } from './assets.ts'
 import { cookie, readCookies } from './cookies.ts'
@@ -95,10 +94,10 @@ export function createVisits(app: FastifyInstance, options: WebOptions, { sessio
       marks: unmarked(name === undefined ? browserPerson(browserOf(cookies)) : namedPerson(name)),
       bodies,
       // The page that tells of a failed storage needs none.
-      initials: await knowInitials(hub, caller).catch(
+      discOf: await knowDiscs(hub, caller).catch(
         () =>
           ({ name }: { name: string }) =>
-            initials(name),
+            usualDisc(name),
       ),
       asset: assets.path,
     }

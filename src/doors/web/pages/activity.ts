@@ -7,6 +7,7 @@ import { type Html, html } from '../html.ts'
 import { definePage, part } from '../page.ts'
 import { empty } from '../parts/empty.ts'
 import { whoToWhom } from '../parts/graph.ts'
+import { tint } from '../parts/people.ts'
 import { projectHead } from '../parts/project-head.ts'
 import { timeline } from '../parts/timeline.ts'
 import { exact } from '../parts/times.ts'
@@ -45,8 +46,12 @@ function charts(visit: Visit, slug: string, activity: Activity): Html {
   const { buckets, edges } = activity
   const find = ({ from, to }: { from: string; to: string }) =>
     withQuery(at(slug, 'search'), { from, to, since: iso(activity.since), order: 'time' })
+  const hueOf = (address: string): string => {
+    const [name = '', project = slug] = address.split('@')
+    return tint(visit, { name, project })
+  }
   return html`<section class="figure"><h2>Messages</h2>${timeline(visit, { ...activity, project: slug })}</section>
-${edges.length > 0 && html`<section class="figure"><h2>Who writes to whom</h2>${whoToWhom(edges, find)}</section>`}
+${edges.length > 0 && html`<section class="figure"><h2>Who writes to whom</h2>${whoToWhom(edges, { link: find, hueOf })}</section>`}
 <details class="section"><summary>The same as tables</summary><div class="two"><table><thead><tr><th>Since</th><th class="number">Messages</th></tr></thead><tbody>${buckets.map(({ ts, count }) => html`<tr><td>${exact(visit, ts)}</td><td class="number">${count}</td></tr>`)}</tbody></table>
 <table><thead><tr><th>From</th><th>To</th><th class="number">Messages</th></tr></thead><tbody>${edges.map((edge) => html`<tr><td>${edge.from}</td><td>${edge.to}</td><td class="number"><a href="${find(edge)}">${edge.count}</a></td></tr>`)}</tbody></table></div></details>`
 }

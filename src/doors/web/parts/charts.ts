@@ -1,6 +1,6 @@
 /** Charts as SVG made on the server: figures come as attributes and classes, never as styles. */
+import type { Disc } from '../../../core/pages/initials.ts'
 import { type Html, html } from '../html.ts'
-import { tint } from './people.ts'
 
 export interface Bucket {
   readonly ts: number
@@ -30,8 +30,8 @@ interface Spot {
   readonly replyTo: number | undefined
 }
 
-/** A map of a conversation: a lane for each who spoke, a spot for each message, in their order. `called`: by the initials. */
-export function conversationMap(spots: readonly Spot[], called: (name: string) => string): Html {
+/** A map of a conversation: a lane for each who spoke, a spot for each message, in their order. */
+export function conversationMap(spots: readonly Spot[], discOf: (name: string) => Disc): Html {
   const speakers = [...new Set(spots.map(({ from }) => from))]
   const [width, left, tall] = [264, 30, 18]
   const step = (width - left - 12) / Math.max(1, spots.length - 1)
@@ -40,13 +40,13 @@ export function conversationMap(spots: readonly Spot[], called: (name: string) =
   )
   return html`<svg class="chart" viewBox="0 0 ${width} ${speakers.length * tall + 4}" role="group" aria-label="Map of the conversation">${speakers.map(
     (name, lane) =>
-      html`<text x="0" y="${lane * tall + 14}">${called(name)}<title>${name}</title></text><line class="lane" x1="${left}" x2="${width}" y1="${lane * tall + 10}" y2="${lane * tall + 10}"></line>`,
+      html`<text x="0" y="${lane * tall + 14}">${discOf(name).initials}<title>${name}</title></text><line class="lane" x1="${left}" x2="${width}" y1="${lane * tall + 10}" y2="${lane * tall + 10}"></line>`,
   )}${spots.map(({ id, from, label, replyTo }) => {
     const here = place.get(id)
     const before = replyTo === undefined ? undefined : place.get(replyTo)
     return (
       here &&
-      html`${before && html`<line class="edge w1" x1="${before.x}" y1="${before.y}" x2="${here.x}" y2="${here.y}"></line>`}<a href="#m-${id}" aria-label="${from}: ${label}"><circle class="spot ${tint(from)}" cx="${here.x}" cy="${here.y}" r="5"><title>${from}: ${label}</title></circle></a>`
+      html`${before && html`<line class="edge w1" x1="${before.x}" y1="${before.y}" x2="${here.x}" y2="${here.y}"></line>`}<a href="#m-${id}" aria-label="${from}: ${label}"><circle class="spot ${discOf(from).hue}" cx="${here.x}" cy="${here.y}" r="5"><title>${from}: ${label}</title></circle></a>`
     )
   })}</svg>`
 }

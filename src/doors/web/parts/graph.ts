@@ -1,7 +1,7 @@
 /** The graph of who writes to whom: a circle of agents with arrows, for many of them a matrix, and on a phone the busiest pairs as a list. */
 import { type Html, html } from '../html.ts'
 import { round, top } from './charts.ts'
-import { arrow, shortAddress, tint } from './people.ts'
+import { arrow, shortAddress } from './people.ts'
 
 export interface Edge {
   readonly from: string
@@ -9,7 +9,11 @@ export interface Edge {
   readonly count: number
 }
 
-type Link = (edge: Edge) => string
+interface Looks {
+  readonly link: (edge: Edge) => string
+  /** The class of the hue of a name or an address. */
+  readonly hueOf: (address: string) => string
+}
 
 /** More agents than these do not fit around a circle. */
 const mostInCircle = 40
@@ -35,14 +39,14 @@ const cut = (name: string, most: number): string => (name.length > most ? `${nam
 
 const says = ({ from, to, count }: Edge): string => `${from} to ${to}: ${count}`
 
-export function whoToWhom(edges: readonly Edge[], link: Link): Html {
+export function whoToWhom(edges: readonly Edge[], looks: Looks): Html {
   const { names, left } = busiest(edges, mostInCircle)
-  return html`<div class="wide">${left === 0 ? circle(names, edges, link) : matrix(edges, link)}</div>
-<ol class="pairs">${edges.slice(0, mostListed).map((edge) => html`<li><a href="${link(edge)}"><span><bdi>${shortAddress(edge.from)}</bdi>${arrow}<bdi>${shortAddress(edge.to)}</bdi></span><b>${edge.count}</b></a></li>`)}</ol>`
+  return html`<div class="wide">${left === 0 ? circle(names, edges, looks) : matrix(edges, looks)}</div>
+<ol class="pairs">${edges.slice(0, mostListed).map((edge) => html`<li><a href="${looks.link(edge)}"><span><bdi>${shortAddress(edge.from)}</bdi>${arrow}<bdi>${shortAddress(edge.to)}</bdi></span><b>${edge.count}</b></a></li>`)}</ol>`
 }
 
 /** Places are stable, the width and the number tell how much. */
-function circle(names: readonly string[], edges: readonly Edge[], link: Link): Html {
+function circle(names: readonly string[], edges: readonly Edge[], { link, hueOf }: Looks): Html {
   const radius = Math.min(240, Math.max(120, names.length * 22))
   const upright = names.length <= mostUpright
   // The longest label has room beyond the circle; where labels lie along the rays, on all sides.
@@ -73,7 +77,7 @@ function circle(names: readonly string[], edges: readonly Edge[], link: Link): H
   const nodes = [...places].map(([name, { x, y, angle, right }]) => {
     const [away, turn] = [right ? 14 : -14, (angle * 180) / Math.PI + (right ? 0 : 180)]
     const place = html`x="${round(x + away)}" y="${round(y + 4)}" text-anchor="${right ? 'start' : 'end'}"`
-    return html`<circle class="node ${tint(name)}" cx="${round(x)}" cy="${round(y)}" r="8"></circle><text class="label" ${place}${!upright && html` transform="rotate(${round(turn)} ${round(x)} ${round(y)})"`}>${cut(shortAddress(name), mostShown)}<title>${name}</title></text>`
+    return html`<circle class="node ${hueOf(name)}" cx="${round(x)}" cy="${round(y)}" r="8"></circle><text class="label" ${place}${!upright && html` transform="rotate(${round(turn)} ${round(x)} ${round(y)})"`}>${cut(shortAddress(name), mostShown)}<title>${name}</title></text>`
   })
   return html`<svg class="chart graph" width="${width}" viewBox="0 0 ${width} ${height}" role="group" aria-label="Who writes to whom"><defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path class="tip" d="M0 0L8 4L0 8Z"></path></marker></defs>${lines}${nodes}</svg>`
 }
@@ -97,7 +101,7 @@ function shortOf(from: Point, to: Point, by: number): Point {
 }
 
 /** A row for each who writes, a column for each who gets it. */
-function matrix(edges: readonly Edge[], link: Link): Html {
+function matrix(edges: readonly Edge[], { link }: Looks): Html {
   const { names, left } = busiest(edges, mostInMatrix)
   const shown = new Set(names)
   const by = new Map(edges.map((edge) => [`${edge.from}\n${edge.to}`, edge]))

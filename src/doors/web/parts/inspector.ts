@@ -5,7 +5,7 @@ import { proof } from '../layout.ts'
 import { at, type Visit, withQuery } from '../site.ts'
 import { conversationMap } from './charts.ts'
 import { icon } from './icons.ts'
-import { agentLink, disc } from './people.ts'
+import { agentLink, disc, tint } from './people.ts'
 import { shortTime } from './times.ts'
 
 export function threadInspector(visit: Visit, thread: ShownThread, { summarized }: { summarized: boolean }): Html {
@@ -30,7 +30,10 @@ ${
       label: message.subject,
       replyTo: message.replyTo,
     })),
-    (name) => visit.initials(messages.find(({ from }) => from.name === name)?.from ?? { name, project }),
+    (name) => {
+      const who = messages.find(({ from }) => from.name === name)?.from ?? { name, project }
+      return { initials: visit.discOf(who).initials, hue: tint(visit, who) }
+    },
   )}</section>`
 }
 <section><ul class="compact"><li>${icon(visit, 'text')}<a href="${withQuery(url, { format: 'md' })}">Export as Markdown</a></li>${!summarized && !sealed && html`<li>${icon(visit, 'chart')}<a href="${withQuery(url, { summary: 1 })}">Summarize</a></li>`}</ul>${

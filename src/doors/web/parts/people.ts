@@ -1,5 +1,5 @@
 /** Agents on a page: a disc with initials in a hue of their own, and their name as others address them. */
-import { isReserved, nameKey, slugName } from '../../../base/names.ts'
+import { isReserved, slugName } from '../../../base/names.ts'
 import { type Html, html } from '../html.ts'
 import { at, type Visit } from '../site.ts'
 
@@ -9,45 +9,12 @@ export interface Named {
   readonly project: string
 }
 
-const hues = 16
+/** The class of its hue. */
+export const tint = ({ discOf }: Pick<Visit, 'discOf'>, who: Named): string =>
+  isReserved(who.name) ? 'overseer' : discOf(who).hue
 
-/** Words of colours, by the hue that they are shown in. */
-const colours: Readonly<Record<string, readonly string[]>> = {
-  h0: ['rose', 'rosy', 'pink'],
-  h1: ['red', 'crimson', 'scarlet', 'ruby'],
-  h2: ['orange', 'coral', 'copper', 'rust', 'bronze', 'brown'],
-  h3: ['amber', 'hazel'],
-  h4: ['yellow', 'gold', 'golden', 'sunny'],
-  h5: ['olive', 'lime'],
-  h6: ['green', 'emerald', 'jade', 'mint', 'forest'],
-  h8: ['teal', 'cyan', 'turquoise', 'aqua'],
-  h10: ['azure', 'sky'],
-  h11: ['blue', 'cobalt', 'navy', 'sapphire'],
-  h12: ['indigo'],
-  h13: ['violet', 'purple', 'lavender', 'plum'],
-  h14: ['magenta'],
-  neutral: ['white', 'silver', 'grey', 'gray', 'black', 'snowy', 'slate', 'ivory'],
-}
-
-const byColour = new Map(Object.entries(colours).flatMap(([hue, words]) => words.map((word) => [word, hue] as const)))
-
-/** The class of its hue: the colour that it carries in its name, else one of its own. */
-export function tint(name: string): string {
-  if (isReserved(name)) return 'overseer'
-  const words = name.match(/\p{Lu}?\p{Ll}+|\p{Lu}+/gu) ?? []
-  const named = words.map((word) => byColour.get(word.toLowerCase())).find((hue) => hue !== undefined)
-  return named ?? `h${hueOf(name)}`
-}
-
-/** Stable for a name, whatever else is on the page: FNV-1a over its letters. */
-function hueOf(name: string): number {
-  let hash = 0x811c9dc5
-  for (const char of nameKey(name)) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193)
-  return (hash >>> 0) % hues
-}
-
-export const disc = ({ initials }: Pick<Visit, 'initials'>, who: Named): Html =>
-  html`<span class="disc ${tint(who.name)}" aria-hidden="true">${initials(who)}</span>`
+export const disc = (visit: Pick<Visit, 'discOf'>, who: Named): Html =>
+  html`<span class="disc ${tint(visit, who)}" aria-hidden="true">${visit.discOf(who).initials}</span>`
 
 /** With the project where it is another one than that of the page. */
 export const called = ({ name, project }: Named, home?: string): string =>
