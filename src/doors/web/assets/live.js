@@ -68,7 +68,7 @@ function show(text) {
   place.hidden = text === ''
 }
 
-/** Asks for this page again, and changes it in place. A page that nobody waits for says so: it takes its turn among all that are open. */
+/** Asks for this page again, and changes it in place. A page that nobody waits for says so: it takes its turn among all that are open. @param {Record<string, string>} [headers] */
 export async function refreshPage(headers = { accept: 'text/html' }) {
   const url = new URL(location.href)
   // The end of a thread stays the end, also if more came meanwhile than one page shows.
