@@ -68,6 +68,12 @@ export async function commandParts(around: Surroundings, program: CommandParts['
 async function opened(config: Config, { stderr }: Surroundings, options?: { make: true }): Promise<Hub> {
   const { openStore, storeMark } = await import('./open.ts')
   const { storageName } = await import('./database-place.ts')
+  const { serverElsewhere } = await import('./local-store-only.ts')
+  const elsewhere = serverElsewhere(config)
+  if (elsewhere !== undefined)
+    stderr.write(
+      `warning: PARLEY_SERVER is ${elsewhere}, and this command works in the store here, ${storageName(config)}.\n`,
+    )
   // A command tells people itself what it did; an entry of the log beside that would say it twice.
   const quiet: Config = config.LOG_LEVEL === 'info' ? { ...config, LOG_LEVEL: 'warn' } : config
   const hub = await openStore(quiet, stderr, options)

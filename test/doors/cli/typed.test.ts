@@ -86,6 +86,16 @@ verifies(
         env,
       })
     // The server of this very store is no other place.
+    // Those that an operator runs beside the store go on, and say where.
+    for (const command of ['keys list', 'invitations list', 'list-projects', 'file_reservations list commons'])
+      expect([command, await parleyCommand(parley(), command.split(' '), { env })]).toMatchObject([
+        command,
+        {
+          stderr: expect.stringMatching(
+            /^warning: PARLEY_SERVER is https:\/\/elsewhere\.invalid, and .* store here, SQLite /,
+          ),
+        },
+      ])
     const own = { PARLEY_SERVER: parley().url }
     expect(await printedBy(parley(), ['topics', 'list'], { env: own })).toContain('kept')
   },
