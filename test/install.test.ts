@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
-import { bareHome, pack, run } from './support/packed.ts'
+import { bareHome, pack, run, versionOf } from './support/packed.ts'
 import { temporaryFolder } from './support/parley.ts'
 import { freePort } from './support/redis-server.ts'
 import { root } from './support/sources.ts'
@@ -23,16 +23,24 @@ verifies(
     expect((await install('--dry-run')).stdout).toContain('Nothing was done')
     expect(await readdir(home)).toEqual(['.claude'])
     // Without PARLEY_PACKAGE the checkout that it stands in.
-    const { PARLEY_PACKAGE: _, ...plain } = env
+    const { PARLEY_PACKAGE: _, ...others } = env
+    // It is built already.
+    const plain = { ...others, npm_config_ignore_scripts: 'true' }
     expect((await run('sh', [script, '--dry-run'], { env: plain, cwd: folder })).stdout).toContain(
       `install ${root} into`,
     )
+    // In the folder of a checkout its own program.
+    const own = await run('npx', ['parley', '--version'], { env: plain, cwd: root })
+    expect(own.stdout).toBe(`${await versionOf(root)}\n`)
     const settings = join(folder, 'settings.env')
     await writeFile(settings, `STORAGE_ROOT="~/apart" # here\nHTTP_BEARER_TOKEN='one-of-the-operator'\n`)
     const other = { env: { ...plain, PARLEY_ENV_FILE: settings }, cwd: folder }
     const apart = (...args: string[]) => run('sh', [script, ...args, '--no-start'], other)
     await expect(apart('--yes', '--token', 'a-token-of-16-or-more')).rejects.toMatchObject({ code: 2 })
     const installed = await apart('--yes')
+    // The checkout is linked, as `npm link` does.
+    const linked = join(home, '.local', 'bin', 'parley')
+    expect((await run(linked, ['--version'], { env: plain })).stdout).toBe(`${await versionOf(root)}\n`)
     expect(installed.stdout).toContain('Token      one-… in the files of settings')
     expect(existsSync(join(home, '.parley', 'operator.token'))).toBe(false)
     expect((await apart('--uninstall', '--yes')).stdout).toContain(`stay in ${join(home, 'apart')}.`)

@@ -103,7 +103,9 @@ verifies(
       body_md: '![flow](flow.png)',
     })
     await expect(pictured).rejects.toMatchObject({ message: expect.stringContaining('without the package sharp') })
-    for (const command of ['bus', 'mailbox']) expect(await toolsOf(parley, command, env)).not.toEqual([])
+    const calling = { ...env, PARLEY_SERVER: url }
+    for (const command of ['bus', 'mailbox', 'connect'])
+      expect([command, await toolsOf(parley, command, calling)]).not.toEqual([command, []])
 
     const { stdout: plan } = await run(parley, ['init', 'claude', '--dry-run'], { env, cwd: repository })
     expect(plan).toContain('mcpServers')
