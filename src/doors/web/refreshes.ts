@@ -1,12 +1,10 @@
-/**
- * Open pages that ask for themselves again, because they were told of a change: one after the other, and after each they rest twice as
- * long as it took. Hundreds of them take a third of the time at most, and less of it where agents make each answer slow.
- */
+/** Open pages that ask for themselves again, told of a change: one after the other, and after each they rest twice as long as it took. */
 import { pause, systemClock } from '../../base/clock.ts'
 
 /** Sent by assets/live.js where nobody waits for the page. */
 export const refreshHeader = 'x-parley-refresh'
 
+/** Hundreds of pages take a third of the time at most, and less of it where agents make each answer slow. */
 const restsPerAnswer = 2
 
 /** `isGone`: whoever asked has left meanwhile, and nothing is read for it. */
