@@ -60,8 +60,9 @@ export async function migrateDatabase(config: Config, options: LossOptions = {})
   return { database: placeName(config), applied }
 }
 
-/** The steps that the database lacks, as `migrate` would apply them; opens nothing for writing. */
-export async function planMigrations(config: Config) {
+/** The steps that the database lacks, as `migrate` would apply them; opens nothing for writing. `copy` is brought up to date, to see how long each takes. */
+export async function planMigrations(config: Config, copy?: string) {
+  const measured = copy === undefined ? undefined : await measureOn(config, copy)
   needFile(config)
   const place = parseDatabaseUrl(databaseUrl(config))
   const plan = async (db: Reader) => {
@@ -74,6 +75,7 @@ export async function planMigrations(config: Config) {
       beside_from: besideFrom ?? null,
       sql: up(db.dialect, systemClock.now()),
       program: finish !== undefined,
+      ms: measured?.get(id) ?? null,
     }))
   }
   try {
@@ -82,6 +84,16 @@ export async function planMigrations(config: Config) {
   } catch (error) {
     throw nameDatabase(error, config)
   }
+}
+
+async function measureOn(config: Config, copy: string): Promise<ReadonlyMap<number, number>> {
+  const place = ({ DATABASE_URL: url = databaseUrl(config) }) => JSON.stringify(parseDatabaseUrl(url))
+  if (place({ DATABASE_URL: copy }) === place(config))
+    throw new HubError('INVALID_ARGUMENT', '--on names the database itself, which a plan leaves as it is.', {
+      hint: 'Name a copy of it: docs/upgrading.md says how to make one.',
+    })
+  const { applied } = await migrateDatabase({ ...config, DATABASE_URL: copy })
+  return new Map(applied.map(({ id, ms }) => [id, ms]))
 }
 
 async function atServer<T>(config: Config, work: (db: Reader) => Promise<T>): Promise<T> {

@@ -150,7 +150,7 @@ export const storeCommands: readonly PeoplesCommand[] = [
       const opening = () => import('./open.ts')
       const migrating = {
         bring: async (wish: { acceptLoss?: boolean }) => (await opening()).migrateDatabase(config(), wish),
-        plan: async () => (await opening()).planMigrations(config()),
+        plan: async (copy?: string) => (await opening()).planMigrations(config(), copy),
       }
       return migrateCommand(migrating, screen)
     },

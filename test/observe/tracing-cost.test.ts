@@ -1,10 +1,15 @@
 /** The cost of tracing for servers that do not trace, and for one whose collector is away. */
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
+import { traceBySdk } from '../../src/app/tracing-sdk.ts'
+import { inRoot } from '../../src/base/tracing.ts'
+import { loadConfig } from '../../src/settings/read.ts'
 import { startCollector } from '../support/otlp.ts'
-import { mailbox, startParley, temporaryFolder } from '../support/parley.ts'
+import { bareEnv, mailbox, startParley, temporaryFolder } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
 /** A setting that only the SDK knows: a file with it holds its code. */
@@ -33,6 +38,27 @@ verifies('serve.traces.off', 'the SDK is loaded by a server that traces, and by 
   expect(off.filter((url) => url.includes('@opentelemetry') || holdsSdk(url))).toEqual([])
   expect(on.filter(holdsSdk)).toHaveLength(1)
   expect(collector.spans().length).toBeGreaterThan(0)
+})
+
+verifies('serve.traces.away', 'spans for which the queue has no room are counted too', async () => {
+  const sockets: Socket[] = []
+  const silent = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    silent.close()
+  })
+  const { port } = silent.address() as AddressInfo
+  vi.stubEnv('OTEL_BSP_MAX_QUEUE_SIZE', '10')
+  let lost = 0
+  const settings = { HTTP_OTEL_ENABLED: 'true', OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` }
+  const end = traceBySdk(loadConfig(bareEnv(await temporaryFolder(), settings)), (spans) => {
+    lost += spans
+  })
+  for (let n = 0; n < 30; n++) await inRoot('call', async () => {})
+  // Ten wait, and ten at most are on their way.
+  expect(lost).toBeGreaterThanOrEqual(10)
+  await end()
 })
 
 verifies(

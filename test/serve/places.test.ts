@@ -55,41 +55,48 @@ async function spawnReady(storage: string, env: Record<string, string>) {
   return started
 }
 
-verifies('serve.tls.renewed', 'a new certificate is used after SIGHUP, a broken one is not', async () => {
-  const storage = await temporaryFolder()
-  const [cert, key] = [join(storage, 'cert.pem'), join(storage, 'key.pem')]
-  const made = join(root, 'test', 'fixtures', 'tls')
-  await copyFile(join(made, 'certificate.pem'), cert)
-  await copyFile(join(made, 'key.pem'), key)
-  const env = { HTTP_PORT: '0', HTTP_TLS_CERT: cert, HTTP_TLS_KEY: key }
-  const { printed, child } = spawnParley(['serve'], bareEnv(storage, env))
-  const [, url = ''] = await printed(/ready at (https:\/\/\S+)/)
-  const shown = async () => {
-    const asked = get(`${url}/health/readiness`, { rejectUnauthorized: false, agent: false })
-    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
-    answer.resume()
-    return [answer.statusCode, (answer.socket as TLSSocket).getPeerCertificate().fingerprint256]
-  }
-  const [answered, before] = await shown()
-  expect(answered).toBe(200)
-  expect(await parleyCommand({ storage }, ['health'], { env })).toMatchObject({ code: 0 })
-  const status = JSON.parse((await parleyCommand({ storage }, ['status', '--json'], { env })).stdout)
-  expect(status).toMatchObject({ servers: [{ url, ready: true }], unread: 0 })
+for (const args of [[], ['--workers', '2']])
+  verifies(
+    'serve.tls.renewed',
+    ['a new certificate is used after SIGHUP, a broken one is not', ...args].join(' '),
+    async () => {
+      const storage = await temporaryFolder()
+      const [cert, key] = [join(storage, 'cert.pem'), join(storage, 'key.pem')]
+      const made = join(root, 'test', 'fixtures', 'tls')
+      await copyFile(join(made, 'certificate.pem'), cert)
+      await copyFile(join(made, 'key.pem'), key)
+      const env = { HTTP_PORT: '0', HTTP_TLS_CERT: cert, HTTP_TLS_KEY: key }
+      const { printed, child } = spawnParley(['serve', ...args], bareEnv(storage, env))
+      const [, url = ''] = await printed(/ready at (https:\/\/\S+)/)
+      const shown = async () => {
+        const asked = get(`${url}/health/readiness`, { rejectUnauthorized: false, agent: false })
+        const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+        answer.resume()
+        return [answer.statusCode, (answer.socket as TLSSocket).getPeerCertificate().fingerprint256]
+      }
+      const [answered, before] = await shown()
+      expect(answered).toBe(200)
+      expect(await parleyCommand({ storage }, ['health'], { env })).toMatchObject({ code: 0 })
+      const status = JSON.parse((await parleyCommand({ storage }, ['status', '--json'], { env })).stdout)
+      expect(status).toMatchObject({ servers: [{ url, ready: true }], unread: 0 })
 
-  await promisify(execFile)('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'],
-    ...['-subj', '/CN=localhost', '-keyout', key, '-out', cert],
-  ])
-  child.kill('SIGHUP')
-  await printed(/was read again/)
-  const [, after] = await shown()
-  expect(after).not.toBe(before)
+      await promisify(execFile)('openssl', [
+        ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'],
+        ...['-subj', '/CN=localhost', '-keyout', key, '-out', cert],
+      ])
+      child.kill('SIGHUP')
+      await printed(/was read again/)
+      /** Of connections in a row: each worker has some of them. */
+      const all = async () => [...new Set((await Promise.all([1, 2, 3, 4].map(shown))).map(([, print]) => print))]
+      await expect.poll(all).toEqual([expect.not.stringContaining(String(before))])
+      const [after] = await all()
 
-  await writeFile(key, 'no key')
-  child.kill('SIGHUP')
-  await printed(/was not read again/)
-  expect(await shown()).toEqual([200, after])
-})
+      await writeFile(key, 'no key')
+      child.kill('SIGHUP')
+      await printed(/was not read again/)
+      expect(await all()).toEqual([after])
+    },
+  )
 
 verifies('serve.tls.renewed', 'half a setting, or a file that is not there, is a fault of the settings', async () => {
   const storage = await temporaryFolder()

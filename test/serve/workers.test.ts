@@ -1,7 +1,12 @@
 /** Several workers on one port: one node to its clients, which outlives the death of a worker. */
 import { readFile } from 'node:fs/promises'
 import { expect } from 'vitest'
+import { eachEngine } from '../support/engines.ts'
+import { inSession, sessionEvents, subscribe } from '../support/events.ts'
+import { hubDoorOf, threadUri } from '../support/hub-door.ts'
 import { callTool, mailbox, shareParley, startParley, waitingCalls } from '../support/parley.ts'
+import { connected } from '../support/post.ts'
+import { socketOf } from '../support/sockets.ts'
 import { verifies } from '../support/verifies.ts'
 import { openSession } from '../support/wire.ts'
 
@@ -81,6 +86,41 @@ verifies(
     expect(contents).toEqual([0, 1, 2, 3, 4, 5].map((n) => `before ${n}`))
   },
 )
+
+eachEngine('Two workers', (open) => {
+  verifies('serve.workers.one', 'are one to streams, sockets and tasks', async () => {
+    const own = await startParley({ args: ['--workers', '2'], env: { DATABASE_URL: (await open()).url } })
+    const twice = [1, 2]
+    const hub = (agent: string) => hubDoorOf(own, agent, { headers })
+    const { thread } = await hub('ann').send('bob', 'first')
+    const at = hub('bob').endpoint
+    const session = await openSession(at)
+    await subscribe(at, session, threadUri(thread), headers)
+    const stream = await sessionEvents(at, session)
+    for (const n of twice) await hub('ann').send('bob', `update ${n}`, { thread })
+    await stream.until(twice.length)
+
+    const [one, two] = await connected(own)
+    const sockets = await Promise.all(twice.map(() => socketOf(own, two)))
+    for (const n of twice) await one.send(two, 'subject', `event ${n}`)
+    for (const socket of sockets)
+      for (const n of twice) expect(await socket.next()).toMatchObject({ type: 'new_message', content: `event ${n}` })
+
+    const asking = { name: 'apm2.message.ask', arguments: { to: 'bob', text: 'well?', wait_seconds: 60 }, task: {} }
+    const token = await openSession(hub('ann').endpoint)
+    const { result } = await inSession(hub('ann').endpoint, token, 'tools/call', asking, headers)
+    const { taskId } = (result as { task: { taskId: string } }).task
+    const asked = await mailbox(own, 'bob', { headers }).check({ wait_seconds: 20 })
+    expect(asked?.content).toBe('first')
+    const task = async () => (await inSession(hub('ann').endpoint, token, 'tasks/get', { taskId }, headers)).result
+    for (const _ of twice) expect(await task()).toMatchObject({ status: 'working' })
+    let last = asked
+    while (last?.content !== 'well?') last = await mailbox(own, 'bob', { headers }).check({ wait_seconds: 20 })
+    await mailbox(own, 'bob', { headers }).send('ann', 'yes', undefined, last.id)
+    for (const _ of twice) await expect.poll(task).toMatchObject({ status: 'completed' })
+    expect(await own.end()).toBe(0)
+  })
+})
 
 verifies('serve.reload.nothing', 'a server that has nothing to read anew goes on after SIGHUP', async () => {
   const before = await workers()

@@ -4,6 +4,8 @@ import { digestPart, inboxPath } from '../../archive/layout.ts'
 import { limits } from '../../base/limits.ts'
 import { listArchivedAgents, listArchivedLeases, listMessagePlaces, listSizes } from '../../store/exports/archive.ts'
 import type { Recorded } from '../../store/feed/changes.ts'
+import { isCarried } from '../../store/mail/retiring.ts'
+import { hashIn } from '../../store/messages/attachments.ts'
 import { type Hub, reader } from '../hub/hub.ts'
 import { addCommit, addCommits, type Commits, homeOf } from './commits-by-project.ts'
 import { listChanged, type Shelved } from './digest-locations.ts'
@@ -52,6 +54,16 @@ const withoutCopy = (commits: Commits, name: string, id: number): Commits =>
       }),
     ]),
   )
+
+/** Asked now: a send may have named a stored file while the mail that had it was moved out (mail.retention.files). */
+async function uncarriedOf(hub: Hub, projectId: number, paths: readonly string[]): Promise<string[]> {
+  const uncarried: string[] = []
+  for (const path of paths) {
+    const sha1 = hashIn(path)
+    if (sha1 === undefined || !(await isCarried(reader(hub), { sha1, projectId }))) uncarried.push(path)
+  }
+  return uncarried
+}
 
 /**
  * In the order of the feed, the digests last. What is read is the present: a profile that changes twice is committed once,
@@ -123,7 +135,7 @@ export async function commitsOf(hub: Hub, changes: readonly Recorded[]): Promise
           subject: subjectLine('retention: old mail was moved out'),
           at: change.at,
           files: [],
-          removed: paths,
+          removed: await uncarriedOf(hub, change.projectId, paths),
         })
         remaining.push(...(await listRemaining(hub, change.projectId, keys)))
         break

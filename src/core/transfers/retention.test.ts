@@ -9,6 +9,8 @@ import { as, now, openTestHub } from '../../../test/support/hub.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { commons, overseer } from '../../base/names.ts'
 import { agentCaller, local, operator } from '../access/callers.ts'
+import { commitsOf } from '../archive/composing.ts'
+import { toDetail } from '../archive/leaving.ts'
 import { type Hub, inside, reader } from '../hub/hub.ts'
 import { acknowledgeMessage } from '../mail/receipts.ts'
 import { take } from '../mail/take.ts'
@@ -232,6 +234,32 @@ eachEngine('Moving old mail out', (open) => {
     expect(project).not.toBe('')
     await hub.close()
   })
+
+  verifies(
+    'mail.retention.files',
+    'a file stays in the archive that a send named while its mail was moved out',
+    async () => {
+      const { hub, db, write, send: sendFile, projectId } = await startAttachments(open)
+      await write('a.txt', 'a')
+      await write('b.txt', 'b')
+      await sendFile({ enclosing: { paths: ['a.txt'] } })
+      const [{ path } = { path: '' }] = await db.all<{ path: string }>(sql`SELECT path FROM attachments`)
+      const gone = path.replace(/[0-9a-f]{40}/, '0'.repeat(40))
+      const detail = toDetail({ paths: ['messages/1.md', path, gone], keys: [] })
+      const change = {
+        id: 1,
+        tx: 1,
+        at: hub.clock.now(),
+        actor: 'hub',
+        kind: 'mail.retired' as const,
+        projectId,
+        detail,
+      }
+      const commits = await commitsOf(hub, [change])
+      expect([...commits.values()].flat().flatMap(({ removed = [] }) => removed)).toEqual(['messages/1.md', gone])
+      await hub.close()
+    },
+  )
 
   verifies('mail.retention.apply', 'is for people and the operator alone', async () => {
     const { hub, apply } = await begin(open)

@@ -2,8 +2,7 @@
 import { HubError } from '../../base/errors.ts'
 import type { Tx } from '../../db/port.ts'
 import { insertDetailed } from '../../store/feed/changes.ts'
-import { isCarried, listInvolved, lockThreads } from '../../store/mail/retiring.ts'
-import { hashIn } from '../../store/messages/attachments.ts'
+import { listInvolved, lockThreads } from '../../store/mail/retiring.ts'
 import { forgetNext } from '../../store/search/search.ts'
 import { deleteMessages, deleteThreads, listGoing, updateAsDeleted } from '../../store/threads/removal.ts'
 import { type Caller, housekeeper } from '../access/callers.ts'
@@ -185,11 +184,7 @@ interface Noting {
 async function noteLeaving(hub: Hub, { tx, note, leaving, goneIds }: Noting): Promise<void> {
   const gone = leaving.filter(({ threadId }) => goneIds.includes(threadId))
   for (const [projectId, all] of Map.groupBy(gone, (one) => one.projectId)) {
-    const paths = all.flatMap((one) => [...one.paths])
-    for (const path of new Set(all.flatMap(({ stored }) => [...stored]))) {
-      const sha1 = hashIn(path)
-      if (sha1 !== undefined && !(await isCarried(tx, { sha1, projectId, except: goneIds }))) paths.push(path)
-    }
+    const paths = [...all.flatMap((one) => [...one.paths]), ...new Set(all.flatMap(({ stored }) => [...stored]))]
     const keys = [...new Set(all.flatMap((one) => [...one.keys]))]
     for (let at = 0; at < paths.length; at += mostPaths) {
       const detail = toDetail({ paths: paths.slice(at, at + mostPaths), keys })

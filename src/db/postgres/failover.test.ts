@@ -94,6 +94,34 @@ test('work is repeated however often its server is lost meanwhile', async () => 
   expect([...kinds]).toEqual(['moved'])
 })
 
+verifies(
+  'serve.failover.moves',
+  'what waits for a server that was left is not waited for',
+  async () => {
+    const { db, one, two } = await twoLines()
+    // The search may have found either of them first.
+    two.cut()
+    await titles(db)
+    two.mend()
+    const others = Promise.withResolvers<number>()
+    let runs = 0
+    const saved = db.tx(async (tx) => {
+      await tx.all(sql`INSERT INTO songs (title) VALUES ('left')`)
+      if (++runs > 1) return
+      const other = db.all<{ pid: number }>(sql`SELECT pg_backend_pid() AS pid`)
+      others.resolve((await other)[0]?.pid ?? 0)
+      one.silence()
+      await tx.all(sql`SELECT 1`)
+    })
+    // As a pooler whose server died: some connections end, others are silent.
+    await admin.query('SELECT pg_terminate_backend($1)', [await others.promise])
+    await expect.poll(() => titles(db).catch(() => ['away'])).not.toContain('away')
+    await saved
+    expect(await titles(db)).toEqual(['left'])
+  },
+  8_000,
+)
+
 test('while no server takes writes, callers wait for one as long as a connection may take', async () => {
   const { db, one, two } = await twoLines('&connect_timeout=1')
   one.cut()

@@ -1,5 +1,6 @@
 /** The pool of connections for the work: each new one goes to the server that takes writes. */
-import { Client, Pool } from 'pg'
+import type { Socket } from 'node:net'
+import { Client, type ClientConfig, Pool } from 'pg'
 import { watchStandby } from './commit.ts'
 import { needWrites, type Servers } from './servers.ts'
 import { gatheringSocket } from './socket.ts'
@@ -7,11 +8,21 @@ import { gatheringSocket } from './socket.ts'
 export function createPool(servers: Servers, { connections, pooled }: { connections: number; pooled: boolean }): Pool {
   // Pipelining sends BEGIN with the first statement, and COMMIT with those that nobody waits for. A pooler may take what
   // follows the end of a transaction for the beginning of another one.
-  const ways = { pipeline: !pooled, stream: gatheringSocket }
+  const pipeline = !pooled
+  const open = new Map<Socket, ClientConfig>()
   class ServerClient extends Client {
     constructor() {
-      super({ ...servers.chosen, ...ways })
+      const server = servers.chosen
+      const stream = () => {
+        const socket = gatheringSocket()
+        open.set(socket, server)
+        return socket.once('close', () => open.delete(socket))
+      }
+      super({ ...server, pipeline, stream })
     }
+  }
+  servers.left = (left) => {
+    for (const [socket, server] of open) if (server === left) socket.destroy()
   }
   const pool = new Pool({
     ...servers.chosen,

@@ -8,6 +8,9 @@ import { serversIn } from '../url.ts'
 /** A server that does not answer a question in this time is not waited for. */
 const answerTimeoutMs = 2_000
 
+/** The server that was left has this long to say that it takes writes all the same: it may be the same one under another name. */
+const formerTimeoutMs = 500
+
 /** Between two questions to a server that takes no writes. */
 const roundMs = 50
 
@@ -18,7 +21,10 @@ export class Servers {
   readonly all: readonly ClientConfig[]
   /** Whether another server may take over: several are named, or the URL asks for one that takes writes. */
   readonly change: boolean
+  /** Called with a server that takes writes no longer, once another does: it may never answer what it was asked. */
+  left: (server: ClientConfig) => void = () => {}
   readonly #patienceMs: number
+  #last: ClientConfig | undefined
   #chosen: ClientConfig | undefined
   #search: Promise<void> | undefined
 
@@ -62,7 +68,11 @@ export class Servers {
   async #look(until: number): Promise<void> {
     const over = new AbortController()
     try {
-      this.#chosen = await Promise.any(this.all.map((one) => askUntilWritable(one, until, over.signal)))
+      const chosen = await Promise.any(this.all.map((one) => askUntilWritable(one, until, over.signal)))
+      const former = this.#last
+      if (former !== undefined && former !== chosen)
+        needWritable(former, formerTimeoutMs).catch(() => this.left(former))
+      this.#last = this.#chosen = chosen
     } catch (error) {
       const reasons = error instanceof AggregateError ? error.errors : [error]
       throw reasons.find((reason) => !isPostgresReadOnly(reason)) ?? reasons[0]
@@ -84,12 +94,12 @@ async function askUntilWritable(settings: ClientConfig, until: number, over: Abo
     }
 }
 
-async function needWritable(settings: ClientConfig): Promise<ClientConfig> {
-  const client = new Client({ ...settings, connectionTimeoutMillis: answerTimeoutMs, query_timeout: answerTimeoutMs })
+async function needWritable(settings: ClientConfig, timeoutMs = answerTimeoutMs): Promise<ClientConfig> {
+  const client = new Client({ ...settings, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs })
   client.on('error', () => {})
   try {
     await client.connect()
-    await needWrites(client)
+    await needWrites(client, timeoutMs)
     return settings
   } finally {
     // Not awaited: a server that is silent would be waited for.
@@ -98,8 +108,8 @@ async function needWritable(settings: ClientConfig): Promise<ClientConfig> {
 }
 
 /** Rejects, as the server would a write, on a connection to one that only reads. */
-export async function needWrites(client: Pick<Client, 'query'>): Promise<void> {
-  const question = { text: 'SHOW transaction_read_only', query_timeout: answerTimeoutMs }
+export async function needWrites(client: Pick<Client, 'query'>, timeoutMs = answerTimeoutMs): Promise<void> {
+  const question = { text: 'SHOW transaction_read_only', query_timeout: timeoutMs }
   const { rows } = await client.query<{ transaction_read_only: string }>(question)
   if (rows[0]?.transaction_read_only !== 'off')
     throw Object.assign(new Error('The server only reads: another one takes writes.'), { code: '25006' })

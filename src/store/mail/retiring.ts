@@ -71,15 +71,13 @@ export async function lockThreads(tx: Tx, threadIds: readonly number[]): Promise
 interface Copies {
   readonly sha1: string
   readonly projectId: number
-  /** Threads whose messages do not count. */
-  readonly except: readonly number[]
 }
 
-/** Whether a project has a copy of another message that carries this content. */
-export async function isCarried(db: Reader, { sha1, projectId, except }: Copies): Promise<boolean> {
+/** Whether a project has a copy of a message that carries this content. */
+export async function isCarried(db: Reader, { sha1, projectId }: Copies): Promise<boolean> {
   const rows = await db.all(sql`
     SELECT 1 FROM attachment_carriers c JOIN messages m ON m.id = c.message_id JOIN agents s ON s.id = m.sender_id
-    WHERE c.sha1 = ${sha1} AND m.thread_id NOT IN (${join([...except])}) AND (s.project_id = ${projectId} OR EXISTS (
+    WHERE c.sha1 = ${sha1} AND (s.project_id = ${projectId} OR EXISTS (
       SELECT 1 FROM deliveries d JOIN agents r ON r.id = d.recipient_id
       WHERE d.message_id = m.id AND r.project_id = ${projectId})) LIMIT 1`)
   return rows.length > 0

@@ -83,13 +83,11 @@ verifies('cli.migrate.refuses', 'a newer database and a foreign one are named an
 
 eachEngine('migrate --plan', (open) => {
   verifies('upgrade.plan.shown', 'shows each missing step, and leaves the database as it is', async () => {
-    const database = await open({ empty: true })
-    const db = await database.connect()
-    await migrate(
-      db,
-      migrations.filter(({ id }) => id < 19),
-      systemClock,
-    )
+    const [database, copy] = [await open({ empty: true }), await open({ empty: true })]
+    const [db, other] = [await database.connect(), await copy.connect()]
+    const old = migrations.filter(({ id }) => id < 19)
+    for (const one of [db, other]) await migrate(one, old, systemClock)
+    await other.close()
     const storage = await temporaryFolder()
     const run = (...args: string[]) =>
       parleyCommand({ storage }, ['migrate', ...args], { env: { DATABASE_URL: database.url } })
@@ -104,6 +102,10 @@ eachEngine('migrate --plan', (open) => {
       every.map(({ id }) => id).filter((id) => id >= 19),
       false,
     ])
+    const measured = JSON.parse((await run('--plan', '--json', '--on', copy.url)).stdout)
+    expect(measured.steps.map(({ ms }: { ms: number }) => ms)).toEqual(steps.map(() => expect.any(Number)))
+    expect((await run('--plan', '--on', database.url)).stderr).toContain('names the database itself')
+    expect((await run('--on', copy.url)).stderr).toContain('--on goes with --plan')
     expect(await schemaState(db, migrations)).toBe('behind')
     expect(await run()).toMatchObject({ code: 0 })
     expect((await run('--plan')).stdout).toMatch(/: up to date, nothing would be done\.\n$/)
