@@ -82,7 +82,7 @@ interface Sender {
   readonly trust: Trust
 }
 
-/** Those who wrote the messages, by their ids. */
+/** The senders of the messages, by their ids. */
 async function sendersOf(
   db: Reader,
   party: Party,

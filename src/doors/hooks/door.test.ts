@@ -1,4 +1,4 @@
-/** What the hooks door says in the log of payloads that it does not know. */
+/** The log of the hooks door: payloads that it does not know. */
 import fastify from 'fastify'
 import { pino } from 'pino'
 import { expect } from 'vitest'
