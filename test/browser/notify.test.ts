@@ -49,15 +49,15 @@ describeInBrowser('Notifications', () => {
     await page.addInitScript(written)
     await page.clock.install()
     let lines: object[] = []
-    await page.route('**/mail/attention', (route) => route.fulfill({ json: { lines } }))
+    await page.route('**/mail/attention?lines=1', (route) => route.fulfill({ json: { lines } }))
     await page.goto(`${parley().url}/mail/projects`)
-    const told = page.waitForResponse('**/mail/attention')
+    const told = page.waitForResponse('**/mail/attention?lines=1')
     await page.getByRole('button', { name: 'Notifications off' }).click()
     await told
     const stuck = [{ id: 'stuck-7', project: 'x', text: 'CopperHeron is stuck' }]
     for (const next of [stuck, [], stuck]) {
       lines = next
-      const asked = page.waitForResponse('**/mail/attention')
+      const asked = page.waitForResponse('**/mail/attention?lines=1')
       // Nothing changed in the hub: a timer asks.
       await page.clock.fastForward(61_000)
       await page.clock.fastForward(3000)
