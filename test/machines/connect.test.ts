@@ -77,6 +77,26 @@ async function toolsOfHub(parley: Served, era: EraName): Promise<string[]> {
 }
 
 verifies(
+  'connect.door.front',
+  'The mail door and the bus are reached by connect under a name of their own',
+  async () => {
+    const parley = await serveHere()
+    const home = await temporaryFolder()
+    const at = (...args: string[]) => ['--server', parley.url, ...args]
+    const [mail, bus] = [
+      await connected(home, '2026-07-28', at('--agent', 'BlueLake', '--project', '/srv/web')),
+      await connected(home, '2025-11-25', at('--door', 'bus', '--agent', '日本')),
+    ]
+    expect(await call(mail, 'macro_start_session')).toMatchObject({
+      agent: { name: 'BlueLake' },
+      project: { human_key: '/srv/web' },
+    })
+    await call(bus, 'topic_create', { name: 'plans' })
+    expect(await call(bus, 'topic_join', { name: 'plans' })).toMatchObject({ agent_name: '日本' })
+  },
+)
+
+verifies(
   'connect.door.identity',
   'The mail door is told the repository; without a key the agent stands in a header',
   async () => {

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished } from 'vitest'
-import { systemClock } from '../../src/base/clock.ts'
+import { type Clock, systemClock } from '../../src/base/clock.ts'
 import { createIds } from '../../src/base/ids.ts'
 import { Front } from '../../src/doors/connect/stdio-proxy.ts'
 import { createWire } from '../../src/doors/connect/wire.ts'
@@ -13,14 +13,20 @@ type Serve = (message: Rpc, response: ServerResponse, request: IncomingMessage) 
 
 const modern = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' }
 
-async function frontOf(serve: Serve, patienceMs = 2000) {
+/** Of the stream that a client asks for by GET; without one there is none. */
+type Listen = (response: ServerResponse, request: IncomingMessage) => void
+
+/** Pauses are short. */
+const hasty: Clock = { ...systemClock, after: (ms, run) => systemClock.after(Math.min(ms, 5), run) }
+
+async function frontOf(serve: Serve, listen: Listen = (response) => response.writeHead(405).end()) {
   const server = createServer((request, response) => {
     let text = ''
     request.on('data', (chunk: Buffer) => {
       text += chunk.toString('utf8')
     })
     request.on('end', () =>
-      text === '' ? response.writeHead(405).end() : serve(JSON.parse(text) as Rpc, response, request),
+      text === '' ? listen(response, request) : serve(JSON.parse(text) as Rpc, response, request),
     )
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -35,10 +41,10 @@ async function frontOf(serve: Serve, patienceMs = 2000) {
   const front = new Front({
     wire,
     server: url.origin,
-    clock: systemClock,
+    clock: hasty,
     ids: createIds(systemClock),
     write,
-    patienceMs,
+    patienceMs: 2000,
   })
   const send = (message: object) => front.receive(Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message })))
   return { lines, send, front }
@@ -71,15 +77,102 @@ verifies(
       response.end()
     })
     send(toolCall(1, 'slow'))
-    await expect.poll(() => lines.length).toBe(3)
-    expect(lines.map(({ method, id, params }) => method ?? id ?? params)).toEqual([
-      'notifications/progress',
-      'notifications/resources/updated',
-      1,
-    ])
+    await expect.poll(() => lines.length).toBe(2)
+    expect(lines.map(({ method, id, params }) => method ?? id ?? params)).toEqual(['notifications/progress', 1])
     expect(lines[0]?.params.progressToken).toBe('p1')
   },
 )
+
+const updated = (uri: string) => ({ method: 'notifications/resources/updated', params: { uri } })
+
+verifies(
+  ['connect.restart.updates', 'connect.server.strangers'],
+  'The stream goes on from its last event, and a new session follows the same resources, but no others',
+  async () => {
+    let session = 0
+    const subscribed: string[] = []
+    const asked: unknown[] = []
+    const { lines, send, front } = await frontOf(
+      ({ id, method, params }, response, { headers }) => {
+        if (id === undefined) return void response.writeHead(202).end()
+        if (method === 'initialize') session++
+        if (method === 'resources/subscribe') subscribed.push(`${headers['mcp-session-id']} ${params.uri}`)
+        const result = method === 'initialize' ? { protocolVersion: '2025-11-25' } : {}
+        response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': `s${session}` })
+        response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+      },
+      (response, { headers, method }) => {
+        if (method === 'DELETE') return void response.writeHead(200).end()
+        asked.push([headers['mcp-session-id'], headers['last-event-id']])
+        // The third time the server knows the session no more.
+        if (asked.length === 3) return void response.writeHead(404).end()
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        if (asked.length > 4) return
+        response.write(`id: e${asked.length}\n`)
+        events(response, updated(asked.length === 4 ? 'a:late' : 'a:b'), updated('of:others'))
+        response.end()
+      },
+    )
+    send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25' } })
+    await expect.poll(() => lines.length).toBe(1)
+    for (const [n, uri] of ['a:b', 'a:late', 'a:gone'].entries())
+      send({ id: 2 + n, method: 'resources/subscribe', params: { uri } })
+    await expect.poll(() => lines.length).toBe(4)
+    send({ id: 5, method: 'resources/unsubscribe', params: { uri: 'a:gone' } })
+    await expect.poll(() => lines.length).toBe(5)
+    send({ method: 'notifications/initialized' })
+    await expect.poll(() => asked.length).toBe(5)
+    expect(asked).toEqual([
+      ['s1', undefined],
+      ['s1', 'e1'],
+      ['s1', 'e2'],
+      ['s2', undefined],
+      ['s2', 'e4'],
+    ])
+    expect(subscribed).toEqual(['s1 a:b', 's1 a:late', 's1 a:gone', 's2 a:b', 's2 a:late'])
+    expect(lines.slice(5).map(({ params }) => params.uri)).toEqual(['a:b', 'a:b', 'a:late'])
+    await front.close(0)
+  },
+)
+
+verifies(
+  ['connect.restart.updates', 'connect.server.strangers'],
+  'What is listened to is asked for again when the server stops, and only that comes through',
+  async () => {
+    let asked = 0
+    const { lines, send, front } = await frontOf(({ id }, response) => {
+      asked++
+      events(response, updated('a:b'), updated('of:others'))
+      // A server that stops ends what is listened to with an answer.
+      if (asked === 1) events(response, { id, result: {} })
+      if (asked < 3) response.end()
+    })
+    const params = { notifications: { resourceSubscriptions: ['a:b'] }, _meta: modern }
+    send({ id: 7, method: 'subscriptions/listen', params })
+    await expect.poll(() => [asked, lines.length]).toEqual([3, 3])
+    expect(lines.map((line) => line.params.uri)).toEqual(['a:b', 'a:b', 'a:b'])
+    await front.close(0)
+  },
+)
+
+verifies('connect.door.notices', 'A question of the server is answered by the client', async () => {
+  let answer: ((roots: unknown) => void) | undefined
+  const { lines, send } = await frontOf(({ id, result }, response) => {
+    if (result !== undefined) {
+      answer?.(result)
+      return void response.writeHead(202).end()
+    }
+    answer = (roots) => {
+      events(response, { id, result: { roots } })
+      response.end()
+    }
+    events(response, { id: 'r1', method: 'roots/list' })
+  })
+  send({ id: 1, method: 'tools/call', params: { name: 'whois' } })
+  await expect.poll(() => lines).toMatchObject([{ id: 'r1', method: 'roots/list' }])
+  send({ id: 'r1', result: { roots: [{ uri: 'file:///srv/web' }] } })
+  await expect.poll(() => lines[1]).toMatchObject({ id: 1, result: { roots: { roots: [{ uri: 'file:///srv/web' }] } } })
+})
 
 verifies('connect.door.notices', 'A cancelled call is hung up on, and has no answer', async () => {
   let closed = false

@@ -21,9 +21,10 @@ export const machines = [
   { id: 'connect.door.front', spec: 'DESIGN Callers', says: 'parley connect fronts the mail, mailbox, hub or bus door of a server in both eras, with the stored key.' },
   { id: 'connect.door.identity', spec: 'DESIGN Callers', says: 'At the mail door connect names the repository of the working folder, and without a key the agent.' },
   { id: 'connect.door.notices', spec: 'DESIGN Callers', says: 'connect passes on notifications, progress and cancellation.' },
+  { id: 'connect.restart.updates', spec: 'DESIGN Callers', says: 'After a restart connect goes on with the stream from the last event, and subscribes again in a new session, unseen by its client.' },
   { id: 'connect.restart.waits', spec: 'DESIGN Callers', says: 'A call by connect waits up to 30 s for a server that restarts; a session goes on after it.' },
   { id: 'connect.restart.send', spec: 'DESIGN Callers', says: 'connect repeats a send under its client id: it is stored once. Other writes end with an error instead.' },
-  { id: 'connect.server.strangers', spec: 'DESIGN Callers', says: 'connect does not pass on answers and progress that belong to no request of its client.' },
+  { id: 'connect.server.strangers', spec: 'DESIGN Callers', says: 'connect does not pass on answers and progress that belong to no request of its client, nor updates that it has not subscribed to.' },
   { id: 'connect.server.found', spec: 'DECISIONS all 19', says: 'connect, wait, hook, run, call and init call one server: the named one, PARLEY_SERVER of any file of settings, the one that runs on the store, else that of the settings.' },
   { id: 'connect.start.light', spec: 'DESIGN Callers', says: 'connect loads no database, no sharp and no pg; parley mailbox neither sharp nor pg.' },
 ] as const

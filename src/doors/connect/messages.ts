@@ -41,6 +41,12 @@ export function modernVersion({ params }: Message): string | undefined {
 
 export const progressToken = ({ params }: Message): unknown => params?._meta?.progressToken
 
+/** The resources that a `subscriptions/listen` of the newer era names; of any other request none. */
+export function listenedTo({ method, params }: Message): readonly unknown[] {
+  const { resourceSubscriptions: uris } = (params?.notifications ?? {}) as { resourceSubscriptions?: unknown }
+  return method === 'subscriptions/listen' && Array.isArray(uris) ? uris : []
+}
+
 /** The headers with which the newer era repeats the body. */
 export function modernHeaders(message: Message, version: string): Record<string, string> {
   const { method = '', params } = message

@@ -48,6 +48,11 @@ export class Session {
     if (message.method === 'notifications/initialized') this.#listen()
   }
 
+  /** Whether the client has subscribed to a resource. */
+  follows(uri: unknown): boolean {
+    return this.#followed.has(uri)
+  }
+
   stopListening(): void {
     this.#stop.abort()
   }

@@ -4,6 +4,7 @@ import type { Ids } from '../../base/ids.ts'
 import {
   isRepeatable,
   isRequest,
+  listenedTo,
   type Message,
   modernHeaders,
   modernVersion,
@@ -31,6 +32,8 @@ interface FrontParts {
 interface Running {
   readonly stop: AbortController
   readonly token: unknown
+  /** The resources that it listens to. */
+  readonly uris: readonly unknown[]
 }
 
 /** Codes of JSON-RPC: those of Parley's own door where it is busy, and where a message cannot be read. */
@@ -91,7 +94,11 @@ export class Front {
     const { clock, ids, patienceMs = 30_000 } = this.#parts
     const request = withClientId(asked, () => ids.uuid())
     const listens = request.method === 'subscriptions/listen'
-    const running = { stop: new AbortController(), token: listens ? listening : progressToken(request) }
+    const running = {
+      stop: new AbortController(),
+      token: listens ? listening : progressToken(request),
+      uris: listenedTo(request),
+    }
     const { signal } = running.stop
     this.#running.set(request.id, running)
     let until = clock.monotonic() + patienceMs
@@ -163,13 +170,18 @@ export class Front {
     return this.#parts.wire({ method: 'POST', headers, body: JSON.stringify(request), signal })
   }
 
-  /** Answers to other requests, and progress that nobody asked for, are not for this client (connect.server.strangers). */
+  /** Answers to other requests, and progress and updates that nobody asked for, are not for this client (connect.server.strangers). */
   #pass(message: Message, text: string, request?: Request): void {
     if (message.method === undefined && message.id !== request?.id) return
     const wanted = () => [...this.#running.values()].some(({ token }) => token === message.params?.progressToken)
     if (message.method === 'notifications/progress' && !wanted()) return
+    if (message.method === 'notifications/resources/updated' && !this.#follows(message.params?.uri)) return
     if (request?.method === 'tools/list') for (const tool of repeatableTools(message)) this.#safe.add(tool)
     this.#parts.write(text.includes('\n') ? JSON.stringify(message) : text)
+  }
+
+  #follows(uri: unknown): boolean {
+    return this.#session.follows(uri) || [...this.#running.values()].some(({ uris }) => uris.includes(uri))
   }
 
   /** In the newer era hanging up is the cancellation; before it the server is told as well. A cancelled request has no answer. */
