@@ -13,9 +13,9 @@ const queryName = 'The query parameter "agent"'
 export function nameIn({ headers, raw }: FastifyRequest, given: Query): { query: Query; called: string } {
   const header = headers['x-parley-agent']
   // Clients send an empty one for a variable that is not set, on the URL and in the header.
-  const { agent: asked, ...others } = given
+  const { agent: asked } = given
   if (typeof asked === 'string' && /^\$?\{.*\}$/.test(asked)) throw unfilled(asked, queryName)
-  const query = asked === '' ? others : given
+  const query = asked === '' ? withoutAgent(given) : given
   if (header === undefined || header === '') return { query, called: queryName }
   // Node joins several by commas; each of its lists of all headers is made for the asking.
   const all = header.includes(',') ? (raw.headersDistinct['x-parley-agent'] ?? []) : []
@@ -40,6 +40,8 @@ export function nameIn({ headers, raw }: FastifyRequest, given: Query): { query:
     )
   return { query: agent === undefined ? { ...query, agent: name } : query, called: headerName }
 }
+
+const withoutAgent = ({ agent: _, ...others }: Query): Query => others
 
 /** Under this name the run that a client was started for is in the query that scopes are read from. */
 const runKey = 'x-parley-run'

@@ -26,8 +26,9 @@ export async function fillOwn<Scope>(
   const folder = lacks(own.project) && !project ? () => folderOf(service, incoming) : undefined
   const self = await connection.self(exchange, folder)
   exchange.self = self
-  if (aloud) await compare({ connection, context: exchange, self, own, given })
-  return { ...given, ...missing(own, given, self) }
+  if (aloud && !(lacks(own.agent) && lacks(own.project)))
+    await compare({ connection, context: exchange, self, own, given })
+  return filled(own, given, self)
 }
 
 /** The variables of a resource's URI, by their names. */
@@ -51,20 +52,19 @@ export async function fillVariables<Scope>(
   // A name with its project behind it needs no other; one without is found by itself, if it is the only one.
   if (named?.includes('@') || (named !== undefined && !project) || (lacks(own.agent) && !agent)) return given
   const folder = lacks(own.project) && !project ? () => folderOf(service, incoming) : undefined
-  const self = await connection.self(exchange, folder)
-  return { ...given, ...missing(own, given, self) }
+  return filled(own, given, await connection.self(exchange, folder))
 }
 
 const lacksIn = (given: Json) => (name: string | undefined) => name !== undefined && (given[name] ?? null) === null
 
-function missing(own: Own, given: Json, self: Self): Record<string, string> {
+function filled<Given extends Json>(own: Own, given: Given, { name, project, worktree }: Self): Given {
   const lacks = lacksIn(given)
+  const added: Record<string, string> = {}
+  if (own.agent !== undefined && lacks(own.agent) && name !== undefined) added[own.agent] = name
   // A worktree is one more name of its project, and the one by which its files are found.
-  const { name, project, worktree: place = project } = self
-  return {
-    ...(own.agent !== undefined && lacks(own.agent) && name !== undefined && { [own.agent]: name }),
-    ...(own.project !== undefined && lacks(own.project) && place !== undefined && { [own.project]: place }),
-  }
+  const place = worktree ?? project
+  if (own.project !== undefined && lacks(own.project) && place !== undefined) added[own.project] = place
+  return { ...given, ...added }
 }
 
 interface Comparing<Scope> {
