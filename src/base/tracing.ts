@@ -19,13 +19,17 @@ interface Tracing {
   readonly tracer: Api.Tracer
   /** The key of `Open` in a context. */
   readonly open: symbol
+  /** Of every request that the sampler left out and no client asked for: its steps begin no spans. */
+  readonly leftOut: RequestSpan
 }
 
 let on: Tracing | undefined
 
 /** Traces this process from now on, until the returned function is called. */
 export function traceBy(api: typeof Api, tracer: Api.Tracer): () => void {
-  on = { api, tracer, open: api.createContextKey('parley.open') }
+  const unsampled = api.trace.setSpan(api.ROOT_CONTEXT, api.trace.wrapSpanContext(api.INVALID_SPAN_CONTEXT))
+  const leftOut: RequestSpan = { within: (work) => api.context.with(unsampled, work), end() {} }
+  on = { api, tracer, open: api.createContextKey('parley.open'), leftOut }
   return () => {
     on = undefined
   }
@@ -55,7 +59,9 @@ export function inCall<T>(name: string, meta: unknown, work: () => Promise<T>, a
   if (on === undefined) return work()
   const { api } = on
   const around = api.trace.getActiveSpan()
-  const told = contextOf(on, typeof meta === 'object' && meta !== null ? (meta as Carrier) : {})
+  const carrier: Carrier = typeof meta === 'object' && meta !== null ? { ...meta } : {}
+  if (around !== undefined && !isSampled(around) && carrier.traceparent === undefined) return work()
+  const told = contextOf(on, carrier)
   const parent = api.trace.getSpanContext(told)
   const kind = around === undefined ? api.SpanKind.SERVER : api.SpanKind.INTERNAL
   const attributes = { ...about }
@@ -77,7 +83,9 @@ export function beginRequest(name: string, headers: Carrier, about: Attributes):
   if (on === undefined) return undefined
   const { api } = on
   const options = { kind: api.SpanKind.SERVER, attributes: { ...about } }
-  const { span, context } = start(on, name, options, contextOf(on, headers))
+  const told = contextOf(on, headers)
+  const { span, context } = start(on, name, options, told)
+  if (!isSampled(span) && told === api.ROOT_CONTEXT) return on.leftOut
   return {
     within: (work) => api.context.with(context, work),
     end(about, failed) {
@@ -140,7 +148,11 @@ export function linkTo(traceparent: string): void {
   if (context !== undefined) on.api.trace.getActiveSpan()?.addLink({ context })
 }
 
-export const traceId = (): string | undefined => on?.api.trace.getActiveSpan()?.spanContext().traceId
+export function traceId(): string | undefined {
+  if (on === undefined) return undefined
+  const span = on.api.trace.getActiveSpan()?.spanContext()
+  return span !== undefined && on.api.isSpanContextValid(span) ? span.traceId : undefined
+}
 
 /** The function, run in the trace of whoever asks for this, by whomever it is called: a writer runs the units of many calls. */
 export const inThisTrace = <F extends (...args: never[]) => unknown>(work: F): F =>
