@@ -76,7 +76,8 @@ export async function asideRows(
   { folder, messages }: { folder: () => string; messages: number },
   say: (text: string) => void,
 ): Promise<Row[]> {
-  const parley = await startParley(storage)
+  const project_key = folder()
+  const parley = await startParley(storage, { ATTACHMENT_ROOTS: project_key })
   try {
     await rested(parley.pid)
     say('backup')
@@ -99,7 +100,6 @@ export async function asideRows(
     })
       .jpeg({ quality: 80 })
       .toBuffer()
-    const project_key = folder()
     writeFileSync(join(project_key, 'photo.jpg'), photo)
     const sender = await openClient(parley.port, '', '/mcp')
     for (const name of ['GreenCastle', 'BlueLake']) await sender.call('register_agent', { project_key, name })

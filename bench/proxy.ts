@@ -39,7 +39,9 @@ async function startNginx(folder: string, node: number): Promise<number> {
   const port = await freePort()
   const shipped = readFileSync(new URL('../deploy/nginx/compose.conf', import.meta.url), 'utf8')
   const site = shipped
-    .replace('node-a:8765', `127.0.0.1:${node}`)
+    // Debian's nginx is older than the image's, and knows no names that change.
+    .replace(/ *resolver .*\n/, '')
+    .replace('node-a:8765 resolve', `127.0.0.1:${node}`)
     .replace(/ *server node-b.*\n/, '')
     .replace('listen 80;', `listen 127.0.0.1:${port};`)
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(

@@ -3,7 +3,7 @@
 import { Worker } from 'node:worker_threads'
 import { findTrouble } from '../archive/archive.ts'
 import { pause, systemClock } from '../base/clock.ts'
-import { archiveLimits } from '../base/heap.ts'
+import { smallWorkerLimits } from '../base/heap.ts'
 import type { LogLine } from '../base/log.ts'
 import { moduleBeside } from '../base/modules.ts'
 import type { Hub } from '../core/hub/hub.ts'
@@ -37,7 +37,7 @@ export function startArchiving(hub: Hub, config: Config): Archiving {
   let running: Promise<void> = Promise.resolve()
 
   function start(): void {
-    thread = new Worker(program, { workerData: config, execArgv: [], resourceLimits: archiveLimits })
+    thread = new Worker(program, { workerData: config, execArgv: [], resourceLimits: smallWorkerLimits })
     const ended = Promise.withResolvers<void>()
     thread
       .on('message', ({ level, fields, message }: LogLine) => log[level](fields, message))

@@ -51,7 +51,7 @@ const mark = ({ id }: Pick<Owner, 'id'>): string => `Archive: ${id}`
 export const branch = 'refs/heads/main'
 
 /** Beyond so many entries the folders are forgotten after a page, or in a pause, and read anew when they are needed. */
-const [mostEntries, idleEntries] = [200_000, 5000]
+const [mostEntries, idleEntries] = [50_000, 5000]
 
 /** Of the process that archives: it alone writes here. */
 export class Repository {

@@ -36,7 +36,8 @@ const program = `
 test('The new space of a server does not grow while it starts, and a little while it works; that of a worker has its size at once', () => {
   const { starting, working, worker } = run(program) as Record<'starting' | 'working' | 'worker', number>
   expect(starting).toBeLessThan(12e6)
-  expect(working).toBeGreaterThan(16e6)
+  expect(working).toBeGreaterThan(12e6)
+  // Two collections may come before the look that ends the growing.
   expect(working).toBeLessThanOrEqual(32 << 20)
   expect(worker).toBeGreaterThan(8e6)
   expect(worker).toBeLessThanOrEqual(16 << 20)

@@ -9,25 +9,25 @@ import type { Clock } from './clock.ts'
  * of what lives for old ones, and gives nothing back under load: 541 MB after 90 s of mixed traffic, of which 60 were alive.
  */
 const heap = {
-  /** MB of both halves for new objects, in the main thread. Half as much cost 3 to 5 % of the processor time of a call. */
-  mostNew: 32,
+  /** MB of both halves for new objects, in the main thread. With 32 a send takes as long, and a server has 24 MB more. */
+  mostNew: 16,
   /** MB of one half, from which a worker starts. With 4 a search took 1.1 to 1.25 of the time, and from V8's own 1 MB, which cannot grow while the main thread is held, 1.5. */
   workerHalf: 8,
-  /** Percent that may come on top of what lives before old objects are collected. With 100 a server under mixed traffic has 25 to 45 MB more, and a send takes 4 to 10 % less. */
-  growing: 50,
+  /** Percent that may come on top of what lives before old objects are collected. With 50 a server under mixed traffic has 15 MB more, with 100 another 25 to 45. */
+  growing: 25,
 } as const
 
 /** Of a worker: V8 divides it by three. */
 export const workerLimits = { maxYoungGenerationSizeMb: 3 * heap.workerHalf } as const
 
-/** The archive is not in a hurry, and each collection frees the buffers of objects that it has written. */
-export const archiveLimits = { maxYoungGenerationSizeMb: 6 } as const
+/** Of a worker with little that is new at a time: the archive's, where each collection frees the buffers that it has written, and the Markdown thread. */
+export const smallWorkerLimits = { maxYoungGenerationSizeMb: 6 } as const
 
 /** Another V8 may not know these words, and would say so on standard error. */
 const isKnownV8 = process.version.startsWith('v24.')
 
-function setFlag(name: string, value: number): void {
-  if (isKnownV8) v8.setFlagsFromString(`--${name}=${value}`)
+function setFlag(name: string, value: number | false): void {
+  if (isKnownV8) v8.setFlagsFromString(value === false ? `--no-${name}` : `--${name}=${value}`)
 }
 
 const letGrow = (grow: boolean): void => setFlag('semi-space-growth-factor', grow ? 2 : 1)
@@ -38,6 +38,8 @@ const letGrow = (grow: boolean): void => setFlag('semi-space-growth-factor', gro
  */
 export function boundHeap(): () => void {
   setFlag('heap-growing-percent', heap.growing)
+  // Of so little, one thread copies what lives as fast as several that must agree, and with less processor time.
+  setFlag('parallel-scavenge', false)
   setFlag('min-semi-space-size', heap.workerHalf)
   letGrow(false)
   return () => {

@@ -3,7 +3,7 @@
 import { Worker } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
 import { systemClock } from '../../../base/clock.ts'
-import { workerLimits } from '../../../base/heap.ts'
+import { smallWorkerLimits } from '../../../base/heap.ts'
 import { moduleBeside } from '../../../base/modules.ts'
 import { cut } from '../../../base/text.ts'
 import { type Html, html, raw } from '../html.ts'
@@ -170,7 +170,7 @@ export class Bodies {
     this.#worker ??= new Promise((resolve, reject) => {
       const worker = new Worker(script, {
         execArgv: [],
-        resourceLimits: { ...workerLimits, maxOldGenerationSizeMb: 256 },
+        resourceLimits: { ...smallWorkerLimits, maxOldGenerationSizeMb: 256 },
       })
       worker.once('message', () => resolve(worker))
       worker.once('error', (error) => {
