@@ -89,6 +89,7 @@ export async function openDriver(port: number, connections: number): Promise<Dri
       const until = began + BigInt(Math.round(seconds * 1e9))
       const work = (lane: Lane, index: number) =>
         new Promise<void>((resolve) => {
+          if (!lane.socket.writable) throw new Error('a connection of the load was closed between two turns')
           const [where, what] = [path(index), headers(index)]
           let count = 0
           const next = () => lane.socket.write(request(port, where, what, body(index, count++)), 'utf8')
