@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assetNames } from '../src/doors/web/assets.ts'
 import { openClient, percentile } from './client.ts'
+import { composerRows } from './composer.ts'
 import { openedPages, openStream } from './open-pages.ts'
 import type { Row } from './rows.ts'
 import { seedIndex } from './seed-index.ts'
@@ -53,6 +54,8 @@ export async function pagesRows(
     rows.push(await hintRow(near, Math.ceil(samples / 2.5)), ...(await streamRows(near)))
     rows.push(...(await seenRows(near, fewStorage, Math.ceil(samples / 2.5))))
     rows.push(...(await weightRows(far)))
+    say('pages: the composer in a browser')
+    rows.push(...(await composerRows(far, Math.ceil(samples / 10))))
     say('pages: sends with 50 of them open')
     rows.push(await openedPages(near, { folder, rounds: Math.ceil(samples / 12) }))
     return rows
