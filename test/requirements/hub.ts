@@ -11,7 +11,7 @@ export const hub = [
   { id: 'hub.send.link-schemes', spec: 'DECISIONS hub 6', says: 'A link is an http, https, resource or apm2 URI, in messages and in imports.' },
   { id: 'hub.ask.reply', spec: 'DECISIONS hub 16', says: 'A reply names the message, or is the recipient’s next one in the thread; a third one’s is none.' },
   { id: 'hub.ask.resumed', spec: 'DECISIONS hub 9', says: 'A question is waited for again by its message_id alone; nothing is sent twice.' },
-  { id: 'hub.ask.once', spec: 'DECISIONS hub 16', says: 'A question or a broadcast repeated with its client_message_id is sent once, and gathers the replies of the first.' },
+  { id: 'hub.ask.once', spec: 'DECISIONS hub 16', says: 'A question or broadcast repeated with its client_message_id is sent once, and gathers the replies to the first.' },
   { id: 'hub.broadcast.gathered', spec: 'DECISIONS hub 16', says: 'A broadcast is one thread; it gathers a reply of each, names the missing and the blocked.' },
   { id: 'hub.broadcast.at-once', spec: 'DECISIONS hub 16', says: 'Without wait_seconds a broadcast answers at once, and it leaves out its sender.' },
   { id: 'hub.thread.shape', spec: 'DECISIONS hub 6', says: 'A thread is read oldest first, by cursor; next_cursor is always there, has_more says if there is more.' },

@@ -86,7 +86,7 @@ verifies(
         env,
       })
     // The server of this very store is no other place.
-    // Those that an operator runs beside the store go on, and say where.
+    // Commands that an operator runs beside the store go on, and say where.
     for (const command of ['keys list', 'invitations list', 'list-projects', 'file_reservations list commons'])
       expect([command, await parleyCommand(parley(), command.split(' '), { env })]).toMatchObject([
         command,

@@ -301,7 +301,9 @@ describe('The process', () => {
   verifies('bridge.start.token', 'alone needs the key and the token, and says so', async () => {
     const { code, stderr } = await runParley(['mailbox', '--bridge'], {})
     expect(code).toBe(2)
-    expect(stderr).toBe('The bridge needs MAILBOX_API_KEY and OPENCLAW_GATEWAY_TOKEN (or OPENCLAW_HOOKS_TOKEN).\n')
+    expect(stderr).toBe(
+      'The bridge needs MAILBOX_API_KEY and OPENCLAW_GATEWAY_TOKEN (or OPENCLAW_HOOKS_TOKEN): set it in the environment or in ~/.parley/.env.\n',
+    )
   })
 
   verifies('waking.attach.openclaw', 'alone with the token of the hooks, the bridge wakes by pointers', async () => {
