@@ -288,7 +288,7 @@ export const requirements = [
   { id: 'serve.wait.monotonic', spec: 'DESIGN One wait', says: 'A wait ends after its time, whatever becomes of the time of day meanwhile.' },
   { id: 'serve.wait.database', spec: 'DESIGN One wait', says: 'A wait goes on though the database is away for a while; one that is away at the end is said so.' },
   { id: 'serve.wait.crowd', spec: 'DESIGN One wait', says: 'Of many who wait for mail of one agent a message wakes only a few, and no message is left behind.' },
-  { id: 'serve.memory.arenas', spec: 'DESIGN Interface', says: 'A server on Linux starts with two arenas of malloc and gives pieces from 128 KB on back at once, unless MALLOC_ARENA_MAX is set.' },
+  { id: 'serve.memory.arenas', spec: 'DESIGN Interface', says: 'A server on Linux starts with two arenas of malloc and gives large pieces back at once, unless told otherwise.' },
   { id: 'serve.memory.rest', spec: 'DESIGN Interface', says: 'A server gives the memory of a busy time back once it rests.' },
   { id: 'serve.stop.signals', spec: 'DESIGN Interface', says: 'SIGTERM and SIGINT end it in good order with exit code 0.' },
   { id: 'serve.stop.drain', spec: 'mail.md Operational notes', says: 'Draining, it is not ready, serves what still comes, and ends each connection with its answer.' },

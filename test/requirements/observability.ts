@@ -16,7 +16,7 @@ export const observability = [
   { id: 'serve.log.louder', spec: 'mail.md Configuration', says: 'SIGUSR2 makes a server log at level debug for ten minutes.' },
   { id: 'serve.log.levels', spec: 'mail.md Configuration', says: 'LOG_LEVEL takes the names of Python too: WARNING and CRITICAL.' },
   { id: 'serve.metrics.hub', spec: 'mail.md Deployment quick notes', says: 'The metrics tell of requests, commits, wake-ups, projections, chores, leases, the database and the version.' },
-  { id: 'serve.metrics.behind', spec: 'mail.md Deployment quick notes', says: 'A scrape holds up no call: what needs more than one sum is counted in the thread of long reads, at most every five seconds, and nothing is counted while nobody scrapes.' },
+  { id: 'serve.metrics.behind', spec: 'mail.md Deployment quick notes', says: 'A scrape holds up no call: its sums are made in the thread of long reads, and none while nobody scrapes.' },
   { id: 'serve.metrics.waiters', spec: 'mail.md Deployment quick notes', says: 'The metrics tell how many calls wait at each door.' },
   { id: 'serve.metrics.pushes', spec: 'mail.md Deployment quick notes', says: 'Mail that agents are told of is counted by route and outcome; names that clients give themselves are no labels.' },
   { id: 'serve.metrics.projects', spec: 'mail.md Deployment quick notes', says: 'Figures by project are in the metrics only with METRICS_BY_PROJECT.' },

@@ -47,7 +47,7 @@ export const post = [
   { id: 'post.claim.once', spec: 'DECISIONS post 6', says: 'One client claims a message; others are 409 until 120 s are over, and once it is read.' },
   { id: 'post.claim.key', spec: 'DECISIONS post 7', says: 'The hub keeps the session key of a bridge, and each claim answers it.' },
   { id: 'post.claim.turns', spec: 'DECISIONS post 7', says: 'Automatic messages at the end of a session are counted; any other sets the count to zero.' },
-  { id: 'post.unread.listed', spec: 'DECISIONS post 6', says: 'GET /messages/unread lists what is unread, whole, the oldest first, page by page, and marks nothing; with trust, and hops.' },
+  { id: 'post.unread.listed', spec: 'DECISIONS post 6', says: 'GET /messages/unread lists what is unread, whole, the oldest first, with trust and hops, and marks nothing.' },
   { id: 'post.session.other', spec: 'DECISIONS post 8', says: 'GET /sessions/{id} tells subject and other agent; unknown is 404, that of others 403; it marks nothing.' },
   { id: 'post.read.marks', spec: 'DECISIONS post 6', says: 'POST /messages/{id}/read marks a message as read, also when repeated.' },
   { id: 'post.errors.shape', spec: 'DECISIONS post 1', says: 'Errors are detail and code, also of bad JSON, content types and credentials.' },

@@ -53,7 +53,7 @@ export const steering = [
   { id: 'web.forms.steering', spec: 'mail Web UI', says: 'Forms answer threads, mark mail read, decide contacts, release leases, remind, link projects; then 303.' },
   { id: 'web.forms.programs', spec: 'mail Web UI', says: 'Programs post the fields of a form as JSON with the token of the operator, and get the receipt.' },
   { id: 'web.events.hints', spec: 'mail Web UI', says: 'A stream tells that something changed, by project, thread or agent, and never what was written.' },
-  { id: 'web.events.sparing', spec: 'mail Web UI', says: 'A page is told of changes at most five times a second, and once a second where many are open; those that ask again take turns.' },
+  { id: 'web.events.sparing', spec: 'mail Web UI', says: 'A page is told five times a second at most, once where many are open; those that ask again take turns.' },
   { id: 'web.events.resume', spec: 'mail Web UI', says: 'A stream goes on after Last-Event-ID.' },
   { id: 'web.events.gapless', spec: 'mail Web UI', says: 'What changes between the reading of a page and the opening of its stream is told.' },
   { id: 'web.events.refused', spec: 'mail Security', says: 'Another origin gets no stream, and what is not there is 404.' },
