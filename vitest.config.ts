@@ -35,6 +35,8 @@ export default defineConfig({
     pool: 'forks',
     // Files share their imports: a worker of its own took each 300 ms, and the server's modules as long again.
     isolate: false,
+    // Node takes the types away by itself, and keeps what it has compiled. Vitest's own loader makes of each imported name a look-up in an object.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // They keep two cores busy. With more, what runs at low priority, as the archive and the converter of images, comes to nothing.
     maxWorkers: 3,
     sequence: { sequencer: SlowestFirst },

@@ -1,6 +1,7 @@
 /** A limit is written once: with other numbers in its one line, every door checks and tells the other numbers. */
+import { registerHooks } from 'node:module'
 import { Readable } from 'node:stream'
-import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { sizeInWords } from '../src/base/limits.ts'
 import { loadConfig } from '../src/settings/read.ts'
 import { readableLog } from './support/logged.ts'
@@ -8,18 +9,28 @@ import { newProject, plainMail } from './support/mail.ts'
 import { bareEnv, mailbox, temporaryFolder } from './support/parley.ts'
 import { repositoryFiles, withoutComments } from './support/sources.ts'
 
-// Files share their imports (vitest.config.ts): the modules are loaded anew with the other numbers, and again afterwards.
-vi.resetModules()
-vi.doMock('../src/base/limits.ts', async (original) => {
-  const real = await original<typeof import('../src/base/limits.ts')>()
-  return { ...real, limits: { ...real.limits, requestBytes: 3000, bodyBytes: 2048 } }
+// Files share their imports (vitest.config.ts): these are loaded beside the others, under addresses of their own.
+const mark = '?other-numbers.ts'
+const hooks = registerHooks({
+  resolve(name, context, next) {
+    const found = next(name, context)
+    const isOurs =
+      context.parentURL?.endsWith(mark) && found.url.startsWith('file:') && !found.url.includes('/node_modules/')
+    return isOurs ? { ...found, url: found.url + mark } : found
+  },
+  load(url, context, next) {
+    const loaded = next(url, context)
+    if (!url.endsWith(`/src/base/limits.ts${mark}`)) return loaded
+    const source = String(loaded.source)
+      .replace(/\brequestBytes: [^,}]+/, 'requestBytes: 3000')
+      .replace(/\bbodyBytes: [^,}]+/, 'bodyBytes: 2048')
+    return { ...loaded, source }
+  },
 })
-const { startServer } = await import('../src/app/serve.ts')
-const { readLines } = await import('../src/doors/mcp/stdio/lines.ts')
-afterAll(() => {
-  vi.doUnmock('../src/base/limits.ts')
-  vi.resetModules()
-})
+afterAll(() => hooks.deregister())
+const load = (path: string) => import(new URL(path + mark, import.meta.url).href)
+const { startServer }: typeof import('../src/app/serve.ts') = await load('../src/app/serve.ts')
+const { readLines }: typeof import('../src/doors/mcp/stdio/lines.ts') = await load('../src/doors/mcp/stdio/lines.ts')
 
 async function startHere() {
   const server = await startServer(loadConfig(bareEnv(await temporaryFolder(), { HTTP_PORT: '0' })), readableLog().log)

@@ -157,8 +157,8 @@ eachEngine('Needs you', (open) => {
       expect((await visit.get(ask)).text).toMatch(/may write to <b>Bob<\/b> from then on/)
       expect(await press(visit, ask, 'Approve now')).toBe('/mail/attention?done=approved')
       expect((await needs()).needs.contacts).toEqual([])
-      for (const of of ['', '{', '[1]', '["x"]'])
-        expect((await visit.post('/mail/undo', { done: 'dropped', of })).status).toBe(400)
+      for (const undone of ['', '{', '[1]', '["x"]'])
+        expect((await visit.post('/mail/undo', { done: 'dropped', of: undone })).status).toBe(400)
       expect((await visit.post('/mail/undo', { done: 'sent', of: '["1"]' })).status).toBe(400)
       await served.stop()
     },
