@@ -16,8 +16,22 @@ import { wakeClients } from './clients/wake.ts'
 
 const say = (text: string) => void process.stdout.write(`${text}\n`)
 
-const has = (option: string) => process.argv.includes(option)
-const only = process.argv.slice(2).filter((word) => !word.startsWith('-'))
+const usage = `npm run clients                                           every client at every door, then coding agents in two windows
+npm run clients -- --as [client …]                        coding agents in two windows alone
+npm run clients -- --wake [--quick] [--keep] [client …]   coding agents are woken by mail
+npm run clients -- --record [claude codex gemini]         the payloads of their hooks become the fixtures of the tests
+Clients are claude, codex, opencode, gemini and openclaw. Each is fetched on its first use, 2 GB in all.`
+
+const options = ['--as', '--wake', '--quick', '--keep', '--record']
+const words = process.argv.slice(2)
+// A run takes minutes and both cores: --help and a mistyped option begin none.
+if (words.some((word) => word.startsWith('-') && !options.includes(word))) {
+  say(usage)
+  process.exit(words.includes('--help') ? 0 : 1)
+}
+
+const has = (option: string) => words.includes(option)
+const only = words.filter((word) => !word.startsWith('-'))
 if (has('--wake') || has('--record')) {
   await wakeClients({ only, records: has('--record'), quick: has('--quick'), keeps: has('--keep') }, say)
   process.exit()
