@@ -61,7 +61,8 @@ export function doorsOf({ url, root, env, key }: Parley): Door[] {
       args: {},
       answer: 'database_url',
       resource: { uri: 'resource://tooling/directory', has: 'clusters' },
-      from: { calls: [['fetch_inbox', { project_key: 'commons', agent_name: 'dave' }]], data: "from='carol'" },
+      // Its schema leaves the fields of a message to their names: each is a plain dict.
+      from: { calls: [['fetch_inbox', { project_key: 'commons', agent_name: 'dave' }]], data: "'from': 'carol'" },
     },
     { name: '/bus/mcp', at: `${url}/bus/mcp?agent=carol`, ...bus },
     { name: '/hub/mcp', at: `${url}/hub/mcp?agent=carol`, ...hub },
