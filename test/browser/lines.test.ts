@@ -152,8 +152,10 @@ describeInBrowser('Long names, paths and subjects', () => {
       Agent10: 'A10',
       Agent11: 'A11',
     })
-    // No colour in a name: then a hue that nobody beside it has.
-    const looks = discs.map(([, , look]) => look).filter((look) => look !== 'disc neutral')
+    // No colour in a name: then a hue that none of those before it has. One agent is left out: it has a name of Parley's choice, with any colour or none.
+    const named = ['TealOtter', 'GreenCastle', 'BlueLake', 'Agent10', 'Agent11', 'IronGate', 'StillWater', wide.name]
+    const looks = discs.filter(([name = '']) => named.includes(name)).map(([, , look]) => look)
+    expect(looks).toHaveLength(named.length)
     expect(new Set(looks).size).toBe(looks.length)
     const classes = new Map(discs.map(([name = '', , look = '']) => [name, look]))
     expect([classes.get('BlueLake'), classes.get('GreenCastle'), classes.get('GreyCliff')]).toEqual([
