@@ -59,7 +59,7 @@ export function inCall<T>(name: string, meta: unknown, work: () => Promise<T>, a
   if (on === undefined) return work()
   const { api } = on
   const around = api.trace.getActiveSpan()
-  const carrier: Carrier = typeof meta === 'object' && meta !== null ? { ...meta } : {}
+  const carrier = typeof meta === 'object' && meta !== null ? (meta as Carrier) : {}
   if (around !== undefined && !isSampled(around) && carrier.traceparent === undefined) return work()
   const told = contextOf(on, carrier)
   const parent = api.trace.getSpanContext(told)
@@ -67,7 +67,7 @@ export function inCall<T>(name: string, meta: unknown, work: () => Promise<T>, a
   const attributes = { ...about }
   if (parent === undefined || parent.traceId === around?.spanContext().traceId)
     return run(on, start(on, name, { kind, attributes }), work)
-  const links = around === undefined ? [] : [{ context: around.spanContext() }]
+  const links = isSampled(around) ? [{ context: around.spanContext() }] : []
   return run(on, start(on, name, { kind, attributes, links }, told), work)
 }
 

@@ -92,3 +92,20 @@ verifies('serve.traces.parent', 'a client names its trace in _meta, and the call
   expect(call?.links).toEqual([{ traceId: request?.traceId, spanId: request?.spanId }])
   expect(collector.headers[0]?.path).toBe('/v1/traces')
 })
+
+verifies(
+  'serve.traces.parent',
+  'a request that the sampler leaves out has no spans, but for the call of a client that traces',
+  async () => {
+    const collector = await startCollector()
+    const sampler = { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }
+    const parley = await startParley({ env: { ...collector.env, ...sampler } })
+    await mailbox(parley, 'alice').send('bob', 'hello')
+    await callTool(`${parley.url}/agents/bob/mcp`, 'check_mail', {}, { meta: { traceparent } })
+    expect(await parley.end()).toBe(0)
+    const spans = collector.spans()
+    expect(byName(spans, 'tool check_mail')).toMatchObject({ traceId: trace, parentSpanId: parent, links: [] })
+    expect(wayUp(spans, byName(spans, 'take'))).toEqual(['take', 'tool check_mail'])
+    expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([trace]))
+  },
+)
