@@ -145,9 +145,8 @@ export async function hasGit(): Promise<boolean> {
 /** Reads objects one after the other, from one process that stays. */
 export class ObjectReader {
   readonly #child: ChildProcessWithoutNullStreams
-  /** The bytes that came and were not taken yet. Joined once: a folder of 11 MB comes in 170 chunks. */
-  #chunks: Buffer[] = []
-  #length = 0
+  /** The bytes that came and were not taken yet. */
+  readonly #chunks: Buffer[] = []
   #told = () => {}
   #ended: Error | undefined
 
@@ -155,7 +154,6 @@ export class ObjectReader {
     this.#child = start(folder, ['cat-file', '--batch'])
     this.#child.stdout.on('data', (chunk: Buffer) => {
       this.#chunks.push(chunk)
-      this.#length += chunk.length
       this.#told()
     })
     this.#child.stdin.on('error', () => {})
@@ -186,13 +184,19 @@ export class ObjectReader {
     }
   }
 
+  /** Into one buffer as they come: a folder of 11 MB comes in 170 chunks, which would be there beside what is made of them. */
   async #take(length: number): Promise<Buffer> {
-    while (this.#length < length) await this.#more()
-    const bytes = Buffer.concat(this.#chunks)
-    this.#length -= length
-    // An empty rest would keep the whole object in memory.
-    this.#chunks = this.#length === 0 ? [] : [bytes.subarray(length)]
-    return bytes.subarray(0, length)
+    const bytes = Buffer.allocUnsafeSlow(length)
+    for (let at = 0; at < length; ) {
+      const chunk = this.#chunks.shift()
+      if (chunk === undefined) await this.#more()
+      else {
+        const taken = chunk.copy(bytes, at)
+        at += taken
+        if (taken < chunk.length) this.#chunks.unshift(chunk.subarray(taken))
+      }
+    }
+    return bytes
   }
 
   #more(): Promise<void> {

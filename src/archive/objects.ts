@@ -57,15 +57,16 @@ const storedBelow = 120
 const [smallBelow, small] = [4096, { windowBits: 12, memLevel: 5 }]
 
 /**
- * Room for what comes of a small text, which grows by some bytes at most. Node takes 16 KB for each call otherwise, which stay
+ * Room for all that comes of a text, which grows by some bytes at most. Node takes it in pieces of 16 KB otherwise, which stay
  * until a collection: the fifteen objects of a message left 240 KB, and a busy archive 900 MB.
  */
-const roomFor = (length: number): number => length + 64
+const roomFor = (length: number): number => length + (length >> 10) + 64
 
 /** As zlib reads it: deflated, or for a few bytes as they are. */
 export function deflated(content: Buffer): Buffer {
-  if (content.length >= smallBelow) return deflateSync(content)
-  if (content.length >= storedBelow) return deflateSync(content, { ...small, chunkSize: roomFor(content.length) })
+  const chunkSize = roomFor(content.length)
+  if (content.length >= smallBelow) return deflateSync(content, { chunkSize })
+  if (content.length >= storedBelow) return deflateSync(content, { ...small, chunkSize })
   const head = Buffer.from([0x78, 0x01, 0x01, content.length, 0, ~content.length & 255, 255])
   const tail = Buffer.allocUnsafe(4)
   tail.writeUInt32BE(adler32(content))

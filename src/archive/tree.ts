@@ -26,15 +26,19 @@ const groupSize = 512
 
 const [fileMode, folderMode] = ['100644', '40000']
 
-/** Of so many whole entries; they are copied. */
-function groupOf(bytes: Buffer, count: number): Group {
-  const room = Buffer.allocUnsafeSlow(bytes.length)
-  bytes.copy(room)
-  const first = count === 0 ? '' : entryAt(bytes, 0).key
+/** Of so many whole entries, in bytes that nobody else changes. */
+function groupOf(room: Buffer, count: number): Group {
+  const first = count === 0 ? '' : entryAt(room, 0).key
   return { first, count, room, length: room.length, entries: undefined }
 }
 
 const bytesOf = ({ room, length }: Group): Buffer => room.subarray(0, length)
+
+function copyOf(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length)
+  bytes.copy(copy)
+  return copy
+}
 
 /** Other bytes in the place of so many from there on. */
 function replaceBytes(group: Group, at: number, removed: number, bytes: Buffer): void {
@@ -165,7 +169,7 @@ export class Folder {
     if (this.#touched !== group && this.#touched !== undefined) {
       const { room, length } = this.#touched
       this.#touched.entries = undefined
-      if (room.length > length) this.#touched.room = Buffer.allocUnsafeSlow(length).fill(room.subarray(0, length))
+      if (room.length > length) this.#touched.room = copyOf(room.subarray(0, length))
     }
     this.#touched = group
     group.entries ??= entriesOf(bytesOf(group))
@@ -192,7 +196,7 @@ export class Folder {
   #split(at: number, group: Group, entries: Entry[]): void {
     const second = entries.splice(groupSize / 2)
     const half = lengthOf(entries, entries.length)
-    this.#groups.splice(at + 1, 0, groupOf(group.room.subarray(half, group.length), second.length))
+    this.#groups.splice(at + 1, 0, groupOf(copyOf(group.room.subarray(half, group.length)), second.length))
     group.count = entries.length
     group.length = half
   }
@@ -238,7 +242,7 @@ function entriesOf(content: Buffer): Entry[] {
   return entries
 }
 
-/** Without an object for each entry: a folder of 200,000 would take 50 MB more while it is read. */
+/** Parts of the content itself, without an object for each entry: a folder of 200,000 would take 50 MB more while it is read. */
 function groupsOf(content: Buffer): Group[] {
   const groups: Group[] = []
   for (let from = 0; from < content.length; ) {
