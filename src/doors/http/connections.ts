@@ -38,23 +38,32 @@ export function dropUnusedConnections(app: FastifyInstance): void {
 /** For a proxy to send the request for which it has just connected. */
 const lastRequestsMs = 100
 
-/** Connections may come for ever. */
-const mostTurns = 10_000
+/** A turn of the event loop this short leaves a proxy no time to connect between the last look at the queue and the close. */
+const shortMs = 0.2
+
+/** Where connections come all the time, or the machine is busy. */
+const mostMs = 300
 
 /**
  * Takes no more connections, and serves those that it took. A close at once ends every connection that has no request yet: one on which
  * a proxy has just sent it is reset, and the proxy may not send it again (serve.stop.drain).
  */
 export async function stopListening({ server }: Pick<FastifyInstance, 'server'>): Promise<void> {
-  // A connection left in the queue would be reset too: one is accepted a turn, and the first turn may be one that accepts none.
-  let quietTurns = 0
+  // A connection left in the queue would be reset too: the close waits for a turn that accepts none, and in which none can have come.
+  let accepted = false
   const noteAccepted = () => {
-    quietTurns = 0
+    accepted = true
   }
   server.on('connection', noteAccepted)
-  for (let turns = 0; quietTurns < 2 && turns < mostTurns; turns++) {
-    quietTurns++
+  // The turn under way may have looked at the queue already.
+  await nextTurn()
+  const until = performance.now() + mostMs
+  for (let [began, calm] = [performance.now(), false]; !calm && began < until; ) {
+    accepted = false
     await nextTurn()
+    const ended = performance.now()
+    calm = !accepted && ended - began < shortMs
+    began = ended
   }
   server.off('connection', noteAccepted)
   Server.prototype.close.call(server)

@@ -1,4 +1,4 @@
-/** Answers that their clients do not read: connections that stall are closed, and all that waits has one budget. */
+/** Responses of every door: connections that stall are closed, all that waits has one budget, and a server that stops ends each connection with its answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../base/clock.ts'
@@ -29,6 +29,8 @@ export interface UnsentOptions {
   readonly log: Log
   /** The budget of all that waits, for tests. */
   readonly unsentBytes?: number
+  /** Whether the server is about to stop. */
+  stopping?(): boolean
 }
 
 /** The class of responses of a server: it sees every write, of whichever door. */
@@ -36,6 +38,7 @@ export function createResponses({
   clock,
   log,
   unsentBytes = limits.unsentBytes,
+  stopping = () => false,
 }: UnsentOptions): typeof ServerResponse {
   /** The longest without progress first. */
   const waiting = new Map<ServerResponse, Waiting>()
@@ -114,6 +117,12 @@ export function createResponses({
   }
 
   return class Response<Request extends IncomingMessage = IncomingMessage> extends http.ServerResponse<Request> {
+    override writeHead(...args: unknown[]): this {
+      // Also of a request that began long before: a proxy would send the next one on a connection that is about to go (serve.stop.drain).
+      if (stopping()) this.shouldKeepAlive = false
+      return super.writeHead(...(args as [number]))
+    }
+
     override write(...args: unknown[]): boolean {
       // A write of this turn is held back until the turn ends. Bytes that still wait from an earlier turn: the client reads nothing.
       const stalls = this.writableLength > 0 && this.socket?.writableCorked === 0
@@ -123,6 +132,9 @@ export function createResponses({
     }
 
     override end(...args: unknown[]): this {
+      const { socket } = this.req
+      // The header of a stream went out long ago, and said that the connection stays.
+      if (this.headersSent && stopping()) this.once('finish', () => socket.destroySoon())
       super.end(...(args as []))
       // The kernel takes an answer at once if its client reads: 3 MB on loopback.
       if (this.writableLength > 0) note(this)
