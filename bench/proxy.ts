@@ -1,5 +1,6 @@
 /** The cost of nginx in front, with the file of deploy/nginx: the same calls by it and directly, in turns. Skipped where nginx is not installed. */
 import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -11,6 +12,8 @@ import type { Row } from './rows.ts'
 import { own, startParley } from './server.ts'
 import { text } from './text.ts'
 
+export const hasNginx = (): boolean => spawnSync('nginx', ['-v']).status === 0
+
 const token = 'the-token-of-the-operator'
 const authorization = { Authorization: `Bearer ${token}` }
 const connections = 16
@@ -21,28 +24,33 @@ export async function proxyRows(
   { rounds, samples }: { rounds: number; samples: number },
   say: (text: string) => void,
 ): Promise<Row[]> {
-  if (spawnSync('nginx', ['-v']).status !== 0) {
+  if (!hasNginx()) {
     say('skipped: nginx is not on this machine (apt-get install nginx)')
     return []
   }
   const parley = await startParley(folder(), { HTTP_BEARER_TOKEN: token })
-  const port = await startNginx(folder(), parley.port)
+  const nginx = await startNginx(folder(), [parley.port])
   try {
-    return [await rateRow(parley.port, port, rounds), await waitRow(parley.port, port, samples)]
+    return [await rateRow(parley.port, nginx.port, rounds), await waitRow(parley.port, nginx.port, samples)]
   } finally {
+    await nginx.stop()
     await parley.stop()
   }
 }
 
-/** As shipped for the compose file, which has no TLS, with one node. */
-async function startNginx(folder: string, node: number): Promise<number> {
+/** As shipped for the compose file, which has no TLS, with one node or two. */
+export async function startNginx(
+  folder: string,
+  nodes: readonly number[],
+): Promise<{ port: number; stop(): Promise<void> }> {
   const port = await freePort()
   const shipped = readFileSync(new URL('../deploy/nginx/compose.conf', import.meta.url), 'utf8')
   const site = shipped
     // Debian's nginx is older than the image's, and knows no names that change.
     .replace(/ *resolver .*\n/, '')
-    .replace('node-a:8765 resolve', `127.0.0.1:${node}`)
-    .replace(/ *server node-b.*\n/, '')
+    .replace(/( *server )node-a:8765 resolve(.*\n) *server node-b.*\n/, (_line, server, rest) =>
+      nodes.map((node) => `${server}127.0.0.1:${node}${rest}`).join(''),
+    )
     .replace('listen 80;', `listen 127.0.0.1:${port};`)
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (part) => `${part}_temp_path ${folder}/${part};`,
@@ -57,12 +65,19 @@ http { access_log off; keepalive_requests 100000000; ${temporary.join(' ')} ${si
     if (child.exitCode !== null || tries > 200)
       throw new Error(`nginx does not start: ${readFileSync(join(folder, 'error.log'), 'utf8')}`)
     const ready = await fetch(`http://127.0.0.1:${port}/health/readiness`).catch(() => undefined)
-    if (ready?.status === 200) return port
+    if (ready?.status === 200)
+      return {
+        port,
+        async stop() {
+          child.kill('SIGTERM')
+          if (child.exitCode === null) await once(child, 'exit')
+        },
+      }
     await sleep(25)
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as { port: number }

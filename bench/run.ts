@@ -18,6 +18,7 @@ import { scrapeRows, traceRows } from './observe.ts'
 import { pagesRows } from './pages.ts'
 import { postRows } from './post.ts'
 import { proxyRows } from './proxy.ts'
+import { restartRows } from './restart.ts'
 import type { Row } from './rows.ts'
 import { benchSearch } from './search.ts'
 import { build } from './server.ts'
@@ -25,6 +26,7 @@ import { signInRows } from './sign-in.ts'
 import { makeStores, type StoreName } from './stores.ts'
 import { postgresRows, throughputRows } from './throughput.ts'
 import { wakingRows } from './waking.ts'
+import { workersRows } from './workers.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -73,6 +75,8 @@ const parts: Readonly<Record<string, Part>> = {
   connect: { measure: () => connectRows(folder, rounds, say) },
   'first-hour': { measure: () => firstHourRows(folder, rounds, say) },
   proxy: { measure: () => proxyRows(folder, { rounds, samples }, say) },
+  workers: { measure: () => workersRows(folder, rounds, say) },
+  restart: { measure: () => restartRows(folder, quick ? 3 : 6, say) },
   guard: { measure: () => guardRows(folder(), quick ? 5 : 15) },
   bus: { store: 'topic', measure: (storage) => busRows(storage, { folder, many: messages, quick }, say) },
   hub: { measure: () => hubRows(folder, quick, say) },

@@ -107,7 +107,7 @@ test.skipIf(missing.length > 0)(
       const old = PARLEY_BEFORE === undefined ? undefined : join(PARLEY_BEFORE, 'bin', 'parley.js')
       const nodes: Parley[] = []
       for (const port of ports) nodes.push(await start(port, old))
-      const { url } = await startProxy('nginx', ports, later)
+      const { url, errors: proxyErrors } = await startProxy('nginx', ports, later)
 
       const exp = Math.floor(Date.now() / 1000) + 3600
       const headers = await Promise.all(
@@ -120,6 +120,7 @@ test.skipIf(missing.length > 0)(
         at: (n) => mailbox({ url }, `client-${n}`, { headers: headers[n] ?? {} }),
         fault,
         waitSeconds: 20,
+        restMs: 250,
       })
       await crowd.goOn()
       const followers = await Promise.all(
@@ -156,7 +157,7 @@ test.skipIf(missing.length > 0)(
         await goOn()
         const pauses = `longest pause of a client ${Math.round(stopped)} ms while it stopped, ${Math.round(crowd.longest())} ms while it started`
         // The version before ends as it does; of this one no client has to know.
-        if (name === 'restarted') expect(crowd.repeated.slice(errors)).toEqual([])
+        if (name === 'restarted') expect(crowd.repeated.slice(errors), await proxyErrors()).toEqual([])
         process.stderr.write(
           `node ${n + 1} ${name}: ${pauses} (${Math.round(startMs)} ms); ${crowd.repeated.length - errors} calls repeated\n`,
         )

@@ -69,7 +69,15 @@ async function caddyArgs({ folder, port, nodes: [first, second] }: Place): Promi
 }
 
 /** Answers once a node answers through it. */
-export async function startProxy(name: ProxyName, nodes: readonly number[], later?: Later): Promise<{ url: string }> {
+export async function startProxy(
+  name: ProxyName,
+  nodes: readonly number[],
+  later?: Later,
+): Promise<{
+  url: string
+  /** What the proxy has to say of requests that failed. */
+  errors(): Promise<string>
+}> {
   const folder = await temporaryFolder(later)
   await mkdir(join(folder, 'home'))
   const port = await freePort()
@@ -92,7 +100,8 @@ export async function startProxy(name: ProxyName, nodes: readonly number[], late
       (answer) => answer.status,
       () => 0,
     )
-    if (status === 200) return { url }
+    if (status === 200)
+      return { url, errors: async () => (name === 'nginx' ? readFile(join(folder, 'error.log'), 'utf8') : said) }
     await sleep(25)
   }
 }
