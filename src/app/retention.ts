@@ -1,7 +1,7 @@
 /** Where old mail goes that is moved out: files in STORAGE_ROOT/retention that `parley import --missing` reads back. */
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Moving, WriteRecord } from '../core/transfers/retention.ts'
+import type { Moving, WriteRecord } from '../core/transfers/retention-apply.ts'
 import { toLine } from '../doors/cli/export/export-lines.ts'
 import type { Config } from '../settings/all.ts'
 

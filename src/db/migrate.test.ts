@@ -8,10 +8,10 @@ import { steps } from '../../test/support/db-steps.ts'
 import { eachEngine } from '../../test/support/engines.ts'
 import { verifies } from '../../test/support/verifies.ts'
 import { tableNames } from './dialect.ts'
-import { echoing } from './echo.ts'
 import { type Migration, migrate, schemaState } from './migrate.ts'
 import { migrations } from './migrations/all.ts'
 import type { Db } from './port.ts'
+import { echoing } from './statement-log.ts'
 
 const clock = new TestClock()
 

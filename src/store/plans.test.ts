@@ -11,7 +11,7 @@ import { listRecentPartners } from './contacts/grounds.ts'
 import { listExpiring, listLeases, listNearby } from './leases.ts'
 import { fileDeliveries, fileMessages } from './mail/boxes.ts'
 import { type InboxPart, listInbox, listOutbox, listThread } from './mail/mail.ts'
-import { countSent } from './mail/retention.ts'
+import { countSent } from './mail/mail-totals.ts'
 import { listReadTimes } from './messages/reach.ts'
 import { listThreadStates, listTold } from './threads/summaries.ts'
 

@@ -38,7 +38,7 @@ import { sync } from '../topics/sync.ts'
 import { renameTopic } from '../topics/topic-admin.ts'
 import { closeTopic, createTopic, reopenTopic } from '../topics/topics.ts'
 import { mergeProjects, renameProject } from '../transfers/merging.ts'
-import { applyRetention } from '../transfers/retention.ts'
+import { applyRetention } from '../transfers/retention-apply.ts'
 
 /** All but those that no verb makes as yet. */
 type Made = Exclude<Event['kind'], 'agent.keyed' | 'agent.revoked'>

@@ -1,7 +1,7 @@
 /** The quota of an inbox. It hardly ever shrinks: the count goes on from where the last one ended, and begins anew before a refusal. */
 
 import type { Tx } from '../../db/port.ts'
-import { countInboxAfter, findInInbox } from '../../store/mail/retention.ts'
+import { countInboxAfter, findInInbox } from '../../store/mail/mail-totals.ts'
 import type { Hub } from '../hub/hub.ts'
 import { memory, remember } from '../hub/memory.ts'
 

@@ -15,9 +15,9 @@ import { reserve } from '../leases/leases.ts'
 import { listInbox } from '../mail/inbox.ts'
 import { markRead } from '../mail/receipts.ts'
 import { addWaiter } from '../presence/presence.ts'
-import { countAttention } from './attention.ts'
 import { readBoard } from './board.ts'
 import { remindAgent } from './decisions.ts'
+import { countAttention } from './late-mail.ts'
 import { readNeeds } from './needs.ts'
 
 const minute = 60_000

@@ -5,7 +5,7 @@ import { listQuiet, listQuietParts, type QuietRow, sumFiles } from '../../store/
 import type { Caller } from '../access/callers.ts'
 import { needSteering } from '../access/rules.ts'
 import { type Hub, longReader } from '../hub/hub.ts'
-import { keptProjects, oldBefore, type RetentionRules } from '../mail/retention.ts'
+import { keptProjects, oldBefore, type RetentionRules } from '../mail/retention-report.ts'
 import { fileAll } from '../messages/filing.ts'
 import type { Project } from '../projects/projects.ts'
 

@@ -5,7 +5,7 @@ import { HubError } from '../../base/errors.ts'
 import { commons } from '../../base/names.ts'
 import type { Hub } from '../../core/hub/hub.ts'
 import { borrowMail, endRun, renewRun } from '../../core/presence/runs.ts'
-import { toRun } from './pointer.ts'
+import { toRun } from './first-prompt.ts'
 
 const named = z.looseObject({
   agent: z.string().min(1).max(200),

@@ -14,13 +14,13 @@ import {
   updateReturned,
 } from '../messages/deliveries.ts'
 import { insertMessage } from '../messages/messages.ts'
-import { countLate, listLate } from '../pages/attention.ts'
+import { countLate, listLate } from '../pages/late-mail.ts'
 import { listBox, listMailIds } from '../pages/message-lists.ts'
 import { insertThread } from '../threads/threads.ts'
 import { fileDeliveries, fileMessages } from './boxes.ts'
 import { listUnreadThreads } from './conversation-lists.ts'
 import { listInbox, listOutbox } from './mail.ts'
-import { countInboxAfter, countSent, findInInbox } from './retention.ts'
+import { countInboxAfter, countSent, findInInbox } from './mail-totals.ts'
 import { listUnreadMessages } from './unread.ts'
 
 const agents = [1, 2, 3]

@@ -8,7 +8,7 @@ import { echo } from '../../../base/text.ts'
 import type { Caller } from '../../../core/access/callers.ts'
 import { unmadeAgent } from '../../../core/access/rules.ts'
 import { BadToken, type Claims, type Roles, readClaims, strangeRoles } from './claims.ts'
-import { createKeyServer } from './keys.ts'
+import { createKeyServer } from './public-keys.ts'
 
 interface TokenOptions {
   readonly clock: Clock

@@ -1,6 +1,6 @@
 /** `/mail/attention`: what needs a person, and below it four boards of mail that somebody is late with. */
 import { z } from 'zod'
-import { countAttention, listAttention } from '../../../core/pages/attention.ts'
+import { countAttention, listAttention } from '../../../core/pages/late-mail.ts'
 import { type Needs, readNeedLines, readNeeds } from '../../../core/pages/needs.ts'
 import { toContact } from '../../words/contacts.ts'
 import { toReservation } from '../../words/leases.ts'

@@ -1,5 +1,5 @@
 /** The four boards of what wants somebody, as a line of figures. */
-import type { countAttention } from '../../../core/pages/attention.ts'
+import type { countAttention } from '../../../core/pages/late-mail.ts'
 import { type Html, html } from '../html.ts'
 import { withQuery } from '../site.ts'
 

@@ -5,7 +5,7 @@ import {
   findInInbox,
   type InboxOwnerRow,
   listInboxOwners,
-} from '../../store/mail/retention.ts'
+} from '../../store/mail/mail-totals.ts'
 import { findAttachmentBytes } from '../../store/messages/attachments.ts'
 import { type Caller, housekeeper } from '../access/callers.ts'
 import { needSteering } from '../access/rules.ts'

@@ -1,5 +1,5 @@
 /** The boards of late mail over all projects: mail that is unread for long or urgent, acknowledgements that are due or overdue. */
-import { countLate, type LateView, listLate, listReminders } from '../../store/pages/attention.ts'
+import { countLate, type LateView, listLate, listReminders } from '../../store/pages/late-mail.ts'
 import type { PageRecipientRow } from '../../store/pages/page-messages.ts'
 import type { Caller } from '../access/callers.ts'
 import { pageSight } from '../access/rules.ts'
@@ -8,7 +8,7 @@ import { needProject, slugOfProject } from '../projects/projects.ts'
 import { keep } from './kept.ts'
 import { listWithRows, type Page, type PageMessage, pageOf, type Who } from './page-message.ts'
 
-export type { LateView } from '../../store/pages/attention.ts'
+export type { LateView } from '../../store/pages/late-mail.ts'
 
 /** Unread for longer than this wants attention. */
 const longUnreadMs = 3_600_000

@@ -15,7 +15,7 @@ import { type Hub, inside } from '../hub/hub.ts'
 import { leaseCleanupChore } from '../leases/cleanup.ts'
 import { listLeases, reserve } from '../leases/leases.ts'
 import { send } from '../messages/send.ts'
-import { type RetentionRules, retentionChore } from './retention.ts'
+import { type RetentionRules, retentionChore } from './retention-report.ts'
 import { take } from './take.ts'
 
 const day = 86_400_000

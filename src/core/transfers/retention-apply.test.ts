@@ -20,7 +20,7 @@ import { countingOf } from '../pages/activity-counts.ts'
 import { catchUp } from '../search/projection.ts'
 import { importProject } from './importing.ts'
 import type { ExportRecord } from './records.ts'
-import { applyRetention, type Moving } from './retention.ts'
+import { applyRetention, type Moving } from './retention-apply.ts'
 import { type ProjectPlan, planRetention } from './retention-plan.ts'
 
 const day = 86_400_000
