@@ -1,4 +1,4 @@
-/** What a restart costs the clients: of one node whose socket is held for it, and of one of two nodes behind nginx. */
+/** The price of a restart for clients: of one node whose socket is held for it, and of one of two nodes behind nginx. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'

@@ -75,7 +75,7 @@ export async function startProxy(
   later?: Later,
 ): Promise<{
   url: string
-  /** What the proxy has to say of requests that failed. */
+  /** Its log of requests that failed. */
   errors(): Promise<string>
 }> {
   const folder = await temporaryFolder(later)
