@@ -1,4 +1,5 @@
 /** Traces: the steps of a call as spans, where tracing is on. Else no code of OpenTelemetry is loaded, and a step costs one comparison. */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type * as Api from '@opentelemetry/api'
 import { HubError } from './errors.ts'
 
@@ -11,14 +12,18 @@ type Carrier = Readonly<Record<string, unknown>>
 /** A span under way, and those around it. */
 interface Open {
   readonly span: Api.Span
-  readonly outer: Open | undefined
+  /** By its flags, not by whether it records: one that ended for a wait does not. */
+  readonly sampled: boolean
+  readonly outer?: Open | undefined
+  /** Made for its first child (contextOf). */
+  context?: Api.Context | undefined
 }
 
 interface Tracing {
   readonly api: typeof Api
   readonly tracer: Api.Tracer
-  /** The key of `Open` in a context. */
-  readonly open: symbol
+  /** The span of whatever runs. A storage of our own: the contexts of the API are copied with each value that is put into them. */
+  readonly active: AsyncLocalStorage<Open | undefined>
   /** Of every request that the sampler left out and no client asked for: its steps begin no spans. */
   readonly leftOut: RequestSpan
 }
@@ -27,9 +32,9 @@ let on: Tracing | undefined
 
 /** Traces this process from now on, until the returned function is called. */
 export function traceBy(api: typeof Api, tracer: Api.Tracer): () => void {
-  const unsampled = api.trace.setSpan(api.ROOT_CONTEXT, api.trace.wrapSpanContext(api.INVALID_SPAN_CONTEXT))
-  const leftOut: RequestSpan = { within: (work) => api.context.with(unsampled, work), end() {} }
-  on = { api, tracer, open: api.createContextKey('parley.open'), leftOut }
+  const active = new AsyncLocalStorage<Open | undefined>()
+  const none: Open = { span: api.trace.wrapSpanContext(api.INVALID_SPAN_CONTEXT), sampled: false }
+  on = { api, tracer, active, leftOut: { sampled: false, within: (work) => active.run(none, work), end() {} } }
   return () => {
     on = undefined
   }
@@ -37,16 +42,20 @@ export function traceBy(api: typeof Api, tracer: Api.Tracer): () => void {
 
 export const isTracing = (): boolean => on !== undefined
 
+/** Whether steps of what runs have spans: asked first where even what a span would say costs something. */
+export const isTraced = (): boolean => on?.active.getStore()?.sampled === true
+
 /** Runs a step of a call as a span of its own. What no client asked for has none: the background would fill the store of traces. */
-export function inSpan<T>(name: string, work: (span?: Api.Span) => Promise<T>, about?: Attributes): Promise<T> {
-  if (on === undefined || !isSampled(on.api.trace.getActiveSpan())) return work()
-  return run(on, start(on, name, { attributes: { ...about } }), work)
+export function inSpan<T>(name: string, work: (span?: Api.Span) => Promise<T>, about: Attributes = {}): Promise<T> {
+  const around = on?.active.getStore()
+  if (on === undefined || !around?.sampled) return work()
+  return run(on, start(on, name, { outer: around, about }), work)
 }
 
 /** The same for a step that ends at once. */
-export function inBriefSpan(name: string, work: () => void, about?: Attributes): void {
-  const span =
-    on !== undefined && isSampled(on.api.trace.getActiveSpan()) && start(on, name, { attributes: { ...about } }).span
+export function inBriefSpan(name: string, work: () => void, about: Attributes = {}): void {
+  const around = on?.active.getStore()
+  const span = on !== undefined && around?.sampled && start(on, name, { outer: around, about }).span
   work()
   if (span) span.end()
 }
@@ -58,21 +67,20 @@ export function inBriefSpan(name: string, work: () => void, about?: Attributes):
 export function inCall<T>(name: string, meta: unknown, work: () => Promise<T>, about: Attributes): Promise<T> {
   if (on === undefined) return work()
   const { api } = on
-  const around = api.trace.getActiveSpan()
-  const carrier = typeof meta === 'object' && meta !== null ? (meta as Carrier) : {}
-  if (around !== undefined && !isSampled(around) && carrier.traceparent === undefined) return work()
-  const told = contextOf(on, carrier)
-  const parent = api.trace.getSpanContext(told)
+  const around = on.active.getStore()
+  const told = typeof meta === 'object' && meta !== null ? contextIn(on, meta as Carrier) : undefined
   const kind = around === undefined ? api.SpanKind.SERVER : api.SpanKind.INTERNAL
-  const attributes = { ...about }
-  if (parent === undefined || parent.traceId === around?.spanContext().traceId)
-    return run(on, start(on, name, { kind, attributes }), work)
-  const links = isSampled(around) ? [{ context: around.spanContext() }] : []
-  return run(on, start(on, name, { kind, attributes, links }, told), work)
+  if (told === undefined || api.trace.getSpanContext(told)?.traceId === around?.span.spanContext().traceId) {
+    if (around?.sampled === false) return work()
+    return run(on, start(on, name, { outer: around, about, kind }), work)
+  }
+  const links = around?.sampled ? [{ context: around.span.spanContext() }] : []
+  return run(on, start(on, name, { outer: around, about, kind, links, told }), work)
 }
 
 /** A request from its first byte to its answer. */
 export interface RequestSpan {
+  readonly sampled: boolean
   /** Runs work for the request, which its spans then belong to. */
   within<T>(work: () => T): T
   /** Of one that went to sleep, the span has ended before. */
@@ -81,16 +89,17 @@ export interface RequestSpan {
 
 export function beginRequest(name: string, headers: Carrier, about: Attributes): RequestSpan | undefined {
   if (on === undefined) return undefined
-  const { api } = on
-  const options = { kind: api.SpanKind.SERVER, attributes: { ...about } }
-  const told = contextOf(on, headers)
-  const { span, context } = start(on, name, options, told)
-  if (!isSampled(span) && told === api.ROOT_CONTEXT) return on.leftOut
+  const { api, active } = on
+  const told = contextIn(on, headers)
+  const open = start(on, name, { outer: undefined, about, kind: api.SpanKind.SERVER, told })
+  const { span, sampled } = open
+  if (!sampled && told === undefined) return on.leftOut
   return {
-    within: (work) => api.context.with(context, work),
+    sampled,
+    within: (work) => active.run(open, work),
     end(about, failed) {
       if (!span.isRecording()) return
-      span.setAttributes({ ...about })
+      span.setAttributes(about)
       if (failed) span.setStatus({ code: api.SpanStatusCode.ERROR })
       span.end()
     },
@@ -98,9 +107,9 @@ export function beginRequest(name: string, headers: Carrier, about: Attributes):
 }
 
 /** A span by itself, for what the hub does for a client that asked long ago: an event on its socket. */
-export function inRoot<T>(name: string, work: () => Promise<T>, about?: Attributes): Promise<T> {
+export function inRoot<T>(name: string, work: () => Promise<T>, about: Attributes = {}): Promise<T> {
   if (on === undefined) return work()
-  return run(on, start(on, name, { attributes: { ...about } }, on.api.ROOT_CONTEXT), work)
+  return run(on, start(on, name, { outer: undefined, about }), work)
 }
 
 /** An agent by its numbers. */
@@ -110,12 +119,13 @@ export const ofAgent = ({ id, projectId }: { readonly id: number; readonly proje
 })
 
 export function noteAgent(agent: { readonly id: number; readonly projectId: number }): void {
-  if (on !== undefined) noteInSpan(ofAgent(agent))
+  if (on !== undefined && isRecorded()) noteInSpan(ofAgent(agent))
 }
 
-/** Adds to the span under way. */
+/** Adds to the span under way. The SDK makes an error with its stack for each attribute of a span that has ended. */
 export function noteInSpan(about: Attributes): void {
-  on?.api.trace.getActiveSpan()?.setAttributes({ ...about })
+  const span = on?.active.getStore()?.span
+  if (span?.isRecording()) span.setAttributes(about)
 }
 
 /**
@@ -123,70 +133,88 @@ export function noteInSpan(about: Attributes): void {
  * Its work once it is woken is a span of its own in the same trace.
  */
 export function endForWait(ms: number): void {
-  if (on === undefined) return
-  let open = on.api.context.active().getValue(on.open) as Open | undefined
-  open?.span.addEvent('wait', { 'parley.wait.most_ms': Math.round(ms) })
+  let open = on?.active.getStore()
+  if (open?.span.isRecording()) open.span.addEvent('wait', { 'parley.wait.most_ms': Math.round(ms) })
   for (; open !== undefined; open = open.outer) if (open.span.isRecording()) open.span.end()
 }
 
 /** The header by which another process finds the span under way; undefined where it is not recorded. */
 export function traceparent(): string | undefined {
-  if (on === undefined) return undefined
-  const span = on.api.trace.getActiveSpan()
-  if (!isSampled(span)) return undefined
-  const { traceId, spanId } = span.spanContext()
+  const open = on?.active.getStore()
+  if (!open?.sampled) return undefined
+  const { traceId, spanId } = open.span.spanContext()
   return `00-${traceId}-${spanId}-01`
 }
 
 /** Whether somebody will see what is added to the span under way. */
-export const isRecorded = (): boolean => on?.api.trace.getActiveSpan()?.isRecording() === true
+export const isRecorded = (): boolean => on?.active.getStore()?.span.isRecording() === true
 
 /** Links the span under way to another, which a `traceparent` names. */
 export function linkTo(traceparent: string): void {
   if (on === undefined) return
-  const context = on.api.trace.getSpanContext(contextOf(on, { traceparent }))
-  if (context !== undefined) on.api.trace.getActiveSpan()?.addLink({ context })
+  const told = contextIn(on, { traceparent })
+  const context = told && on.api.trace.getSpanContext(told)
+  if (context !== undefined) on.active.getStore()?.span.addLink({ context })
 }
 
 export function traceId(): string | undefined {
-  if (on === undefined) return undefined
-  const span = on.api.trace.getActiveSpan()?.spanContext()
-  return span !== undefined && on.api.isSpanContextValid(span) ? span.traceId : undefined
+  const span = on?.active.getStore()?.span.spanContext()
+  return span !== undefined && on?.api.isSpanContextValid(span) ? span.traceId : undefined
 }
 
-/** The function, run in the trace of whoever asks for this, by whomever it is called: a writer runs the units of many calls. */
-export const inThisTrace = <F extends (...args: never[]) => unknown>(work: F): F =>
-  on === undefined ? work : on.api.context.bind(on.api.context.active(), work)
+/**
+ * The function, run in the trace of whoever asks for this, by whomever it is called: a writer runs the units of many calls. It has no
+ * trace itself, and nor has a call that is left out.
+ */
+export function inThisTrace<Args extends unknown[], T>(work: (...args: Args) => T): (...args: Args) => T {
+  const open = on?.active.getStore()
+  if (on === undefined || !open?.sampled) return work
+  const { active } = on
+  return (...args) => active.run(open, work, ...args)
+}
 
 /** Runs work for several calls, of which none has it in its trace. */
-export const inNoTrace = <T>(work: () => T): T =>
-  on === undefined ? work() : on.api.context.with(on.api.ROOT_CONTEXT, work)
+export const inNoTrace = <T>(work: () => T): T => (on === undefined ? work() : on.active.run(undefined, work))
 
-function start({ api, tracer, open }: Tracing, name: string, options: Api.SpanOptions, parent = api.context.active()) {
-  const span = tracer.startSpan(name, options, parent)
-  const opened: Open = { span, outer: parent.getValue(open) as Open | undefined }
-  return { span, context: api.trace.setSpan(parent, span).setValue(open, opened) }
+interface Starting extends Api.SpanOptions {
+  readonly outer: Open | undefined
+  readonly about: Attributes
+  /** The context that a client named: its parent, in the place of what is around it. */
+  readonly told?: Api.Context | undefined
 }
 
-async function run<T>(
-  { api }: Tracing,
-  { span, context }: { span: Api.Span; context: Api.Context },
-  work: (span: Api.Span) => Promise<T>,
-): Promise<T> {
+/** Attributes come after: as options the SDK copies them twice more. No sampler that the environment can name looks at them. */
+function start({ api, tracer }: Tracing, name: string, how: Starting): Open {
+  const { outer, about, told = contextOf(api, outer) } = how
+  const span = tracer.startSpan(name, how, told).setAttributes(about)
+  return { span, sampled: (span.spanContext().traceFlags & api.TraceFlags.SAMPLED) !== 0, outer, context: undefined }
+}
+
+async function run<T>({ api, active }: Tracing, open: Open, work: (span: Api.Span) => Promise<T>): Promise<T> {
+  const { span } = open
   try {
-    return await api.context.with(context, () => work(span))
+    return await active.run(open, work, span)
   } catch (error) {
-    span.setAttribute('error.type', error instanceof HubError ? error.code : 'INTERNAL')
-    span.setStatus({ code: api.SpanStatusCode.ERROR })
+    if (span.isRecording()) {
+      span.setAttribute('error.type', error instanceof HubError ? error.code : 'INTERNAL')
+      span.setStatus({ code: api.SpanStatusCode.ERROR })
+    }
     throw error
   } finally {
     if (span.isRecording()) span.end()
   }
 }
 
-const contextOf = ({ api }: Tracing, carrier: Carrier): Api.Context =>
-  api.propagation.extract(api.ROOT_CONTEXT, carrier)
+/** In which the SDK finds the parent of a span. */
+function contextOf(api: typeof Api, outer: Open | undefined): Api.Context {
+  if (outer === undefined) return api.ROOT_CONTEXT
+  outer.context ??= api.trace.setSpan(api.ROOT_CONTEXT, outer.span)
+  return outer.context
+}
 
-/** Asked of the flags, not whether it records: one that ended for a wait does not. */
-const isSampled = (span: Api.Span | undefined): span is Api.Span =>
-  span !== undefined && (span.spanContext().traceFlags & 1) === 1
+/** Undefined where a carrier names no trace, as most do: to look for one costs a context. */
+function contextIn({ api }: Tracing, carrier: Carrier): Api.Context | undefined {
+  if (carrier.traceparent === undefined) return undefined
+  const told = api.propagation.extract(api.ROOT_CONTEXT, carrier)
+  return api.trace.getSpanContext(told) === undefined ? undefined : told
+}

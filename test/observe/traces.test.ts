@@ -109,3 +109,82 @@ verifies(
     expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([trace]))
   },
 )
+
+/** Of `n`; the parent is sampled if its caller says so. */
+const traceOf = (n: number): string => String(n).padStart(32, 'a')
+const parentOf = (n: number, sampled: boolean): string => `00-${traceOf(n)}-${parent}-0${Number(sampled)}`
+
+verifies(
+  ['serve.traces.parent', 'serve.traces.message'],
+  'of calls that share a commit, each has its own trace or none, and so has its message',
+  async () => {
+    const collector = await startCollector()
+    const sampler = { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }
+    const parley = await startParley({ env: { ...collector.env, ...sampler } })
+    await mailbox(parley, 'alice').send('bob', 'first')
+    // Sampled by its parent, left out by its parent, left out by the sampler: one after the other, all at once.
+    const numbers = Array.from({ length: 60 }, (_, n) => n)
+    const headersOf = (n: number) => (n % 3 === 2 ? {} : { headers: { traceparent: parentOf(n, n % 3 === 0) } })
+    await Promise.all(numbers.map((n) => mailbox(parley, 'alice', headersOf(n)).send(`bob-${n}`, 'hello')))
+    for (const n of numbers)
+      await mailbox(parley, `bob-${n}`, { headers: { traceparent: parentOf(n + 100, true) } }).check()
+    expect(await parley.end()).toBe(0)
+
+    const spans = collector.spans()
+    for (const n of numbers) {
+      const sent = spans.filter(({ traceId }) => traceId === traceOf(n))
+      const names = n % 3 === 0 ? ['POST /agents/:agent/mcp', 'commit', 'send', 'tool send_to_agent', 'wake'] : []
+      expect(sent.map(({ name }) => name).toSorted()).toEqual(names)
+      const taken = spans.filter(({ traceId }) => traceId === traceOf(n + 100))
+      const links = taken.flatMap(({ links }) => links.map(({ traceId }) => traceId))
+      expect(links).toEqual(n % 3 === 0 ? [traceOf(n)] : [])
+    }
+    expect(spans.filter(({ traceId }) => !traceId.startsWith('aaaa'))).toEqual([])
+  },
+  30_000,
+)
+
+verifies(
+  ['serve.traces.wait', 'serve.traces.parent'],
+  'a call of another trace than its request ends the spans of both when it goes to sleep',
+  async () => {
+    const collector = await startCollector()
+    const parley = await startParley({ env: collector.env })
+    await mailbox(parley, 'bob').check()
+    const waiting = callTool(
+      `${parley.url}/agents/bob/mcp`,
+      'check_mail',
+      { wait_seconds: 20 },
+      { meta: { traceparent } },
+    )
+    const ended = () => {
+      const call = collector.spans().find(({ name, traceId }) => name === 'tool check_mail' && traceId === trace)
+      return call && collector.spans().find(({ spanId }) => spanId === call.links[0]?.spanId)
+    }
+    await expect.poll(ended, patiently).toMatchObject({ name: 'POST /agents/:agent/mcp' })
+    await mailbox(parley, 'alice').send('bob', 'hello')
+    await waiting
+  },
+)
+
+verifies('serve.traces.parent', 'a traceparent that is none leaves the decision with the sampler', async () => {
+  const collector = await startCollector()
+  const sampler = { OTEL_TRACES_SAMPLER: 'parentbased_always_off' }
+  const parley = await startParley({ env: { ...collector.env, ...sampler } })
+  const headers = { traceparent: 'canary' }
+  await callTool(`${parley.url}/agents/alice/mcp`, 'check_mail', {}, { headers, meta: headers })
+  await mailbox(parley, 'alice', { headers: { traceparent } }).check()
+  expect(await parley.end()).toBe(0)
+  expect(new Set(collector.spans().map(({ traceId }) => traceId))).toEqual(new Set([trace]))
+})
+
+verifies('serve.traces.parent', 'a search that catches up with what was sent is in no trace of a send', async () => {
+  const collector = await startCollector()
+  const parley = await startParley({ env: collector.env })
+  for (let n = 0; n < 5; n++) await mailbox(parley, 'alice').send('bob', `message ${n}`)
+  // The index has followed.
+  await new Promise((resolve) => setTimeout(resolve, 3000))
+  expect(await parley.end()).toBe(0)
+  const spans = collector.spans()
+  for (const commit of spans.filter(({ name }) => name === 'commit')) expect(wayUp(spans, commit)[1]).toBe('send')
+})

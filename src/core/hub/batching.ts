@@ -1,5 +1,5 @@
 /** Batches: on PostgreSQL, units that come while others are on their way become one statement, and pay for one wait for the disk. Others that want one row take turns. */
-import { inBriefSpan, inNoTrace, inSpan, isTracing } from '../../base/tracing.ts'
+import { inBriefSpan, inNoTrace, inSpan, isTraced } from '../../base/tracing.ts'
 import { can } from '../../db/dialect.ts'
 import { isPassing, Unsure } from '../../db/faults.ts'
 import type { Tx } from '../../db/port.ts'
@@ -62,7 +62,7 @@ class Batches {
     if (ownRows.some((row) => this.#owned.has(row))) return fallback()
     for (const row of ownRows) this.#owned.add(row)
     try {
-      return await (isTracing() ? this.#enqueueTraced(run, unit) : this.#enqueue(run, unit))
+      return await (isTraced() ? this.#enqueueTraced(run, unit) : this.#enqueue(run, unit))
     } catch (error) {
       if (!(error instanceof BatchFailed)) throw error
     } finally {

@@ -1,7 +1,7 @@
 /** The one place that opens a write transaction: store calls, their changes, COMMIT, and only then the wake-ups. */
 
 import { HubError } from '../../base/errors.ts'
-import { inBriefSpan, inSpan, inThisTrace, isTracing } from '../../base/tracing.ts'
+import { inBriefSpan, inSpan, inThisTrace, isTraced } from '../../base/tracing.ts'
 import { can, standbyMark } from '../../db/dialect.ts'
 import { faultName, isFault, Unsure } from '../../db/faults.ts'
 import type { Tx, TxOptions } from '../../db/port.ts'
@@ -40,7 +40,7 @@ type Work<T> = (tx: Tx, note: Note) => Promise<T>
 
 /** Runs `work` in a transaction. It runs again where another was first to write a unique row: then it finds that row. */
 export const commit = <T>(hub: Hub, by: Actor, work: Work<T>, options?: CommitOptions): Promise<T> =>
-  isTracing() ? commitTraced(hub, by, work, options) : commitNow(hub, by, work, options)
+  isTraced() ? commitTraced(hub, by, work, options) : commitNow(hub, by, work, options)
 
 /** The writer runs the units of many calls in a row: each of them in its own trace. */
 const commitTraced = <T>(hub: Hub, by: Actor, work: Work<T>, options?: CommitOptions): Promise<T> =>
@@ -70,7 +70,7 @@ async function commitNow<T>(hub: Hub, by: Actor, work: Work<T>, options?: TxOpti
       }, options)
       hub[inside].trouble.over()
       hub[inside].commits++
-      if (isTracing()) publishTraced(hub, changes)
+      if (isTraced()) publishTraced(hub, changes)
       else publish(hub, changes)
       return value
     } catch (error) {

@@ -1,4 +1,5 @@
 /** The one loop of work in the background: woken, or after some time, it looks; it backs off when it cannot go on. */
+import { inNoTrace } from '../../base/tracing.ts'
 import { type Hub, onWake } from './hub.ts'
 
 /** The occasion of a look. */
@@ -71,7 +72,8 @@ export function keepLooking(hub: Hub, { gatherMs, apartMs = 0, backOff, ...optio
   function begin(): void {
     cancel()
     dueAt = Number.POSITIVE_INFINITY
-    looking = look()
+    // The call that woke it is not the one that asks for this.
+    looking = inNoTrace(look)
   }
 
   /** Never later than a look that is due anyway. */

@@ -2,7 +2,7 @@
 
 import { HubError } from '../../base/errors.ts'
 import { isReserved } from '../../base/names.ts'
-import { inSpan, isTracing, ofAgent } from '../../base/tracing.ts'
+import { inSpan, isTraced, ofAgent } from '../../base/tracing.ts'
 import type { Tx } from '../../db/port.ts'
 import type { Terms } from '../../store/messages/admission.ts'
 import { insertMail } from '../../store/messages/sending.ts'
@@ -103,7 +103,7 @@ interface Delivering {
 
 /** One blocked recipient does not stop the others; if all are blocked, that is an error (mail.contact.partial). */
 export const dispatch = (hub: Hub, caller: Caller, what: Dispatch): Promise<Sent> =>
-  isTracing()
+  isTraced()
     ? inSpan('send', () => dispatchNow(hub, caller, what), isNewcomer(what.sender) ? {} : ofAgent(what.sender))
     : dispatchNow(hub, caller, what)
 

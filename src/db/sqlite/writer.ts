@@ -1,6 +1,7 @@
 /** The one writing connection of a process: whatever waits is committed at once, with one flush to the disk. */
 
 import { afterTurns, alarm } from '../../base/clock.ts'
+import { inNoTrace } from '../../base/tracing.ts'
 import { shuttingDown, sqliteFault } from '../faults.ts'
 import type { DbObserver, Tx, TxOptions } from '../port.ts'
 import { whileBusy } from './busy.ts'
@@ -98,7 +99,8 @@ export class SqliteWriter {
         result: undefined,
         since: performance.now(),
       })
-      if (!this.#active) this.#schedule()
+      // A group is in no trace: not in that of the call which came first.
+      if (!this.#active) inNoTrace(() => this.#schedule())
     })
   }
 

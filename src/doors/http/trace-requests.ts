@@ -19,7 +19,8 @@ export function traceRequests(app: FastifyInstance): void {
     const route = routeOptions.url ?? '(none)'
     const about = { 'http.request.method': method, 'http.route': route }
     request.span = beginRequest(`${method} ${route}`, headers, about)
-    request.span?.within(done)
+    if (request.span?.sampled) request.span.within(done)
+    else done()
   })
   // The body comes by events of the socket, which know of no trace.
   app.addHook('preHandler', (request, _reply, done) => {

@@ -1,7 +1,7 @@
 /** Runs a tool: arguments in, value or error out, with progress while it takes its time. */
 import type { ProgressToken } from '@modelcontextprotocol/server'
 import { errorShape, type HubError, isUnexpected } from '../../../base/errors.ts'
-import { inCall, isTracing, noteInSpan } from '../../../base/tracing.ts'
+import { inCall, isTraced, isTracing, noteInSpan } from '../../../base/tracing.ts'
 import { readArguments } from '../args.ts'
 import { InputRequired } from './dialogue.ts'
 import type { Exchange } from './exchange.ts'
@@ -50,7 +50,7 @@ async function runNow<Scope>({ service, row, args, fault, exchange }: Call<Scope
     result = { ok: false, error }
   }
   const outcome = exchange.over ? 'cancelled' : result.ok ? 'ok' : 'error'
-  if (isTracing()) noteInSpan({ 'parley.outcome': outcome, ...(!result.ok && { 'error.type': result.error.code }) })
+  if (isTraced()) noteInSpan({ 'parley.outcome': outcome, ...(!result.ok && { 'error.type': result.error.code }) })
   exchange.noteCall({ door: service.door.name, tool: row.tool.name, outcome })
   row.ended({ reqId: exchange.requestId, outcome, at, ms: Math.round(clock.monotonic() - started), args })
   return result
