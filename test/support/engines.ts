@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, inject } from 'vitest'
 import { openDb } from '../../src/db/open.ts'
 import type { Db, Dialect } from '../../src/db/port.ts'
-import { copyOf, giveBack, lend, takeDatabase, urlOf } from './postgres-databases.ts'
+import { connectTo, copyOf, giveBack, takeDatabase, urlOf } from './postgres-databases.ts'
 
 /** A database that goes away with the test. */
 export interface TestDatabase {
@@ -16,10 +16,12 @@ export interface TestDatabase {
   connect(): Promise<Db>
 }
 
-/** A new database with Parley's tables. */
+/** A database with Parley's tables that is like new. */
 export type OpenDatabase = (options?: {
   /** Without tables. */
   empty?: boolean
+  /** No test has had it, and its connections are its own: plans depend on the files, and some commands on who is connected. */
+  fresh?: boolean
   /** With all that is in this one, to which nobody is connected. */
   like?: TestDatabase
   /** It goes away with the last test of the engine: for a `beforeAll`, and for others to be like it. */
@@ -30,7 +32,7 @@ export type OpenDatabase = (options?: {
 export interface Engine {
   readonly dialect: Dialect
   start(): Promise<void>
-  create(options: { empty: boolean; like?: string }): Promise<string>
+  create(options: { empty: boolean; fresh?: boolean; like?: string }): Promise<string>
   connect(url: string): Promise<Db>
   /** Removes the databases, and throws if somebody is still connected to one. */
   remove(urls: readonly string[]): Promise<void>
@@ -54,8 +56,8 @@ export function eachEngine(title: string, tests: (open: OpenDatabase, dialect: D
         await Promise.all(connected.splice(0).map((db) => db.close()))
         await engine.remove(urls.splice(0))
       })
-      tests(async ({ empty = false, like, lasting = false } = {}) => {
-        const url = await engine.create({ empty, ...(like && { like: like.url }) })
+      tests(async ({ empty = false, fresh = false, like, lasting = false } = {}) => {
+        const url = await engine.create({ empty, fresh, ...(like && { like: like.url }) })
         ;(lasting ? lastingUrls : urls).push(url)
         const connect = async () => {
           const db = await engine.connect(url)
@@ -98,9 +100,11 @@ function postgres(): Engine {
   return {
     dialect: 'postgres',
     start: async () => {},
-    create: async ({ empty, like }) =>
-      urlOf(await (empty ? copyOf('template0') : like ? copyOf(nameOf(like)) : takeDatabase())),
-    connect: (url) => lend(nameOf(url)),
+    async create({ empty, fresh, like }) {
+      const template = empty ? 'template0' : like ? nameOf(like) : inject('postgresTemplate')
+      return urlOf(await (empty || fresh || like ? copyOf(template) : takeDatabase()))
+    },
+    connect: (url) => connectTo(nameOf(url)),
     remove: (urls) => giveBack(urls.map(nameOf)),
     stop: async () => {},
   }

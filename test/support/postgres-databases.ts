@@ -11,16 +11,16 @@ import { openDb } from '../../src/db/open.ts'
 import type { Db } from '../../src/db/port.ts'
 import { lendDb } from './lent-db.ts'
 
-/** Like new, and with nobody. */
+/** Like new, for the next test. */
 const ready: string[] = []
 
-/** Those that others get after a test. */
-const reused = new Set<string>()
+/** Databases that are used again, while a test has them; all others are dropped after it. */
+const taken = new Set<string>()
 
-/** With Parley's tables, and the rows that migrations put into them. */
+/** One with Parley's tables, and with the rows that migrations put into them. */
 export async function takeDatabase(): Promise<string> {
   const name = ready.pop() ?? (await copyOf(inject('postgresTemplate')))
-  reused.add(name)
+  taken.add(name)
   return name
 }
 
@@ -28,68 +28,73 @@ export async function takeDatabase(): Promise<string> {
 export async function copyOf(template: string): Promise<string> {
   // The end of the run drops what begins with the name of its template.
   const name = `${inject('postgresTemplate')}_${randomBytes(6).toString('hex')}`
-  // Nobody may be connected to what is copied.
+  // Nobody may be connected to a template.
   await disconnect(template)
   await connectAdmin().query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`)
   return name
 }
 
-export function urlOf(name: string, application = name): string {
+export function urlOf(name: string, settings: Record<string, string> = {}): string {
   const url = new URL(inject('postgresUrl'))
   url.pathname = name
-  url.searchParams.set('application_name', application)
+  for (const [setting, value] of Object.entries({ application_name: name, ...settings }))
+    url.searchParams.set(setting, value)
   return url.href
 }
 
-/** Empties databases, or drops them, and throws if a test is still connected to one. */
-export async function giveBack(names: readonly string[]): Promise<void> {
-  await noneConnected(names)
+/** Empties databases, or drops them, and throws if somebody is still connected to one. */
+export async function giveBack(names: readonly string[], { graceMs = 5_000 } = {}): Promise<void> {
+  await noneConnected(names, graceMs)
   for (const name of names) {
-    if (reused.delete(name) && (await empty(name))) ready.push(name)
+    if (taken.has(name) && (await empty(name))) ready.push(name)
     else {
       await disconnect(name)
       await connectAdmin().query(`DROP DATABASE ${name}`)
     }
+    taken.delete(name)
   }
 }
 
 /** Whether it is like new then. */
 async function empty(name: string): Promise<boolean> {
   const { isLikeNew, empty } = inject('postgresReset')
-  const db = await lend(name)
+  const db = await connectTo(name)
   const [found] = await db.all<{ kept: number }>(raw(isLikeNew))
-  const kept = found?.kept === 1
-  if (kept)
+  if (found?.kept === 1)
     await db.tx(async (tx) => {
       for (const statement of empty) tx.enqueue(raw(statement))
     })
   await db.close()
-  return kept
+  return found?.kept === 1
 }
 
 /** By this name the server knows connections that tests are lent; those for wake-ups go by the name that all nodes have. */
 const lent = 'lent'
 const node = /^parley_\d+$/
 
-/** What was lent and has come back, by the name of the database. */
-const back = new Map<string, Db[]>()
-const backOf = (names: readonly string[]): Db[] => names.flatMap((name) => back.get(name) ?? [])
+/** As it is, PostgreSQL plans a statement anew each of the first five times: that was an eighth of its processor time. */
+const planOnce = '-c plan_cache_mode=force_generic_plan'
 
-/** A database whose connections go to the next test when this one closes it. */
-export async function lend(name: string): Promise<Db> {
-  const db = back.get(name)?.pop() ?? (await openDb(urlOf(name, lent)))
-  return lendDb(db, () => back.set(name, [...backOf([name]), db]))
+/** Connections that are lent to nobody just now, by the name of their database. */
+const idle = new Map<string, Db[]>()
+const idleOf = (names: readonly string[]): Db[] => names.flatMap((name) => idle.get(name) ?? [])
+
+/** The connections of a database that is used again are too: they come back when the test closes them. */
+export async function connectTo(name: string): Promise<Db> {
+  if (!taken.has(name)) return openDb(urlOf(name))
+  const db = idle.get(name)?.pop() ?? (await openDb(urlOf(name, { application_name: lent, options: planOnce })))
+  return lendDb(db, () => idle.set(name, [...idleOf([name]), db]))
 }
 
 async function disconnect(name: string): Promise<void> {
-  const dbs = backOf([name])
-  back.delete(name)
+  const dbs = idleOf([name])
+  idle.delete(name)
   await Promise.all(dbs.map((db) => db.close()))
 }
 
-/** Nobody but what has come back, of which each has a connection for wake-ups at most. A backend outlives its connection by a moment. */
-async function noneConnected(names: readonly string[]): Promise<void> {
-  const deadline = performance.now() + 5_000
+/** Nobody but the idle ones, of which each has one connection for wake-ups at most. A backend outlives its connection by a moment. */
+async function noneConnected(names: readonly string[], graceMs: number): Promise<void> {
+  const deadline = performance.now() + graceMs
   for (;;) {
     const { rows } = await connectAdmin().query<{ pid: number; name: string; state: string; query: string }>({
       name: 'connected',
@@ -97,7 +102,7 @@ async function noneConnected(names: readonly string[]): Promise<void> {
              WHERE datname = ANY($1) AND backend_type = 'client backend'`,
       values: [names],
     })
-    const dbs = backOf(names)
+    const dbs = idleOf(names)
     const busy = dbs.map((db) => db.figures?.()).some((figures) => figures?.connections !== figures?.connectionsIdle)
     const others = rows.filter(({ name, state }) => name !== lent || state !== 'idle')
     const nodes = others.filter(({ name }) => node.test(name))

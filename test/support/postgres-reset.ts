@@ -8,7 +8,7 @@ export interface PostgresReset {
   readonly empty: readonly string[]
 }
 
-/** Whoever changes the schema, or a setting of a database, writes a row into one of these. */
+/** Each change of the schema, or of a setting of a database, writes a row into one of these. */
 const catalogues = [
   'pg_attrdef',
   'pg_attribute',
