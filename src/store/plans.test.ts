@@ -66,7 +66,7 @@ const outboxPlace =
 
 eachEngine('Plans', (open, dialect) => {
   verifies('mail.reads.bounded', 'what a request asks for is found by an index', async () => {
-    const db = await (await open()).connect()
+    const db = await (await open({ fresh: true })).connect()
     await fill(db)
     const page = { bodies: 0, limit: 20, now: 0 }
     const sight = sightOf(local, 8)
@@ -109,7 +109,7 @@ eachEngine('Plans', (open, dialect) => {
   })
 
   verifies('mail.reads.bounded', 'whether senders are contacts of the reader is found by its own', async () => {
-    const db = await (await open()).connect()
+    const db = await (await open({ fresh: true })).connect()
     const few = (name: string) =>
       sql`(WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30) SELECT i FROM n) AS ${raw(name)}`
     await db.tx(async (tx) => {
@@ -131,7 +131,7 @@ eachEngine('Plans', (open, dialect) => {
 
   if (dialect === 'sqlite')
     verifies('mail.reads.bounded', 'leases that may overlap a pattern are found by its prefix', async () => {
-      const db = await (await open()).connect()
+      const db = await (await open({ fresh: true })).connect()
       await fill(db)
       const near = { projectId: 7, agentId: 2, exclusiveOnly: false, now: 100, after: undefined, limit: 20 }
       for (const prefix of [{ below: 'f1' }, ['', 'f1']])
@@ -145,7 +145,7 @@ eachEngine('Plans', (open, dialect) => {
       'mail.reads.bounded',
       'recent contact is looked up message by message, not in all mail of the other',
       async () => {
-        const db = await (await open()).connect()
+        const db = await (await open({ fresh: true })).connect()
         await fill(db)
         const [plan] = await plansOf(db, (reader) => listRecentPartners(reader, { senderId: 1, ids: [2], since: 0 }))
         expect(plan?.match(/SEARCH .*/g)).toEqual([

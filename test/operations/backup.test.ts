@@ -105,7 +105,7 @@ eachEngine('A backup', (open, dialect) => {
 
   verifies('cli.restore.careful', 'replaces a store only with --force, and only while nobody uses it', async () => {
     const { file } = await backedUp((await open()).url)
-    const there = await open()
+    const there = await open({ fresh: true })
     const storage = await temporaryFolder()
     const env = { DATABASE_URL: there.url }
     const server = await serveHere({ storage, env })

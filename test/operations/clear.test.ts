@@ -15,7 +15,7 @@ const command = 'clear-and-reset-everything'
 
 eachEngine('Clearing', (open, dialect) => {
   async function start() {
-    const database = await open()
+    const database = await open({ fresh: true })
     const storage = await temporaryFolder()
     const env = { DATABASE_URL: database.url }
     const server = await serveHere({ storage, env })

@@ -48,7 +48,7 @@ async function orphans(db: Reader): Promise<string[]> {
 
 eachEngine('Projects', (open) => {
   async function start(more: Record<string, string> = {}) {
-    const database = await open()
+    const database = await open({ fresh: true })
     const storage = await temporaryFolder()
     const env = { DATABASE_URL: database.url, ...more }
     const run = (...args: string[]) => parleyCommand({ storage }, ['projects', ...args], { env })

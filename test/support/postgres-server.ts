@@ -10,12 +10,14 @@ import { migrate } from '../../src/db/migrate.ts'
 import { migrations } from '../../src/db/migrations/all.ts'
 import { openDb } from '../../src/db/open.ts'
 import { startPostgres } from './postgres.ts'
+import { type PostgresReset, writeReset } from './postgres-reset.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     postgresUrl: string
     /** The name of a database on that server, to make others from. */
     postgresTemplate: string
+    postgresReset: PostgresReset
     /** A file to copy. */
     sqliteTemplate: string
   }
@@ -28,8 +30,9 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   const file = join(folder, 'parley.sqlite3')
   await makeTables(`sqlite:${file}`)
   const name = `parley_template_${randomBytes(6).toString('hex')}`
-  await administer(server.url, `CREATE DATABASE ${name}`)
+  await connected(server.url, (client) => client.query(`CREATE DATABASE ${name}`))
   await makeTables(databaseAt(server.url, name))
+  provide('postgresReset', await connected(databaseAt(server.url, name), writeReset))
   provide('postgresUrl', server.url)
   provide('postgresTemplate', name)
   provide('sqliteTemplate', file)
@@ -46,20 +49,22 @@ async function makeTables(url: string): Promise<void> {
   await db.close()
 }
 
-async function administer(url: string, statement: string): Promise<void> {
+async function connected<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client(url)
   await client.connect()
-  await client.query(statement)
-  await client.end()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
 }
 
-/** The template, and the copies that no test has taken. */
+/** The template, and its copies. */
 async function dropAll(url: string, template: string): Promise<void> {
-  const client = new Client(url)
-  await client.connect()
-  const { rows } = await client.query('SELECT datname FROM pg_database WHERE starts_with(datname, $1)', [template])
-  for (const { datname } of rows) await client.query(`DROP DATABASE ${datname} WITH (FORCE)`)
-  await client.end()
+  await connected(url, async (client) => {
+    const { rows } = await client.query('SELECT datname FROM pg_database WHERE starts_with(datname, $1)', [template])
+    for (const { datname } of rows) await client.query(`DROP DATABASE ${datname} WITH (FORCE)`)
+  })
 }
 
 function databaseAt(server: string, name: string): string {

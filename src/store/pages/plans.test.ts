@@ -73,7 +73,7 @@ const scans =
 
 eachEngine('Plans of the pages', (open) => {
   verifies('web.reads.bounded', 'lists are read by an index, from their place on', async () => {
-    const db = await (await open()).connect()
+    const db = await (await open({ fresh: true })).connect()
     await fill(db)
     const people = pageSight(local)
     const readers = pageSight(tokenCaller('token:r', false))
