@@ -11,8 +11,8 @@ import { slowestReporter } from './test/support/slowest-reporter.ts'
 process.env.TMPDIR ??= memoryFolder()
 // Children other than `parley`, which sees to it itself, start in half the time with code that is compiled already.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '.runtime', 'compile-cache')
-// A worker starts 1,200 processes, and each fork copies the table of its memory: with these and less room for new objects 3 ms of
-// 200 MB, else 5 of 400 and 10 at the end of a run, and as much again in the child.
+// A worker starts 1,200 processes, and each fork copies the table of its memory: 5 ms of 400 MB, 10 at the end of a run, and as much
+// again in the child. With these and less room for new objects it has half of that memory.
 for (const [name, value] of Object.entries(mallocSettings)) process.env[name] ??= value
 
 /** Tests that need other programs, or minutes: each has an npm script of its own, which says what to exclude no longer. */
