@@ -60,7 +60,9 @@ async function suite(files: Record<string, string>, args: string[] = []): Promis
       join(folder, 'vitest.config.mjs'),
       `import { requirementsReporter } from '${urlOf('test/support/requirements-reporter.ts')}'
       const promised = [{ id: 'mailbox.pop.fifo' }, { id: 'mailbox.pop.empty' }]
-      export default { test: { maxWorkers: 1, isolate: false, reporters: ['default', requirementsReporter(promised)] } }`,
+      const native = { viteModuleRunner: false, nodeLoader: false }
+      const reporters = ['default', requirementsReporter(promised)]
+      export default { test: { pool: 'threads', maxWorkers: 1, isolate: false, experimental: native, reporters } }`,
     )
     const imports = `import { describe, test } from 'vitest'; import { verifies } from '${join(root, 'test/support/verifies.ts')}'\n`
     for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), imports + text)

@@ -14,7 +14,7 @@ import { parleyCommand, parleyProcess } from '../support/cli.ts'
 import { eachEngine } from '../support/engines.ts'
 import { openTestHub } from '../support/hub.ts'
 import { correspond, type Message, type Page, plainMail } from '../support/mail.ts'
-import { bareEnv, serveHere, spawnParley, startParley, temporaryFolder } from '../support/parley.ts'
+import { bareEnv, serveHere, spawnParley, temporaryFolder } from '../support/parley.ts'
 import { testScreen } from '../support/screen.ts'
 import { allRows } from '../support/stored-rows.ts'
 import { verifies } from '../support/verifies.ts'
@@ -285,13 +285,13 @@ eachEngine('Projects', (open) => {
 })
 
 verifies('cli.projects.merge-whole', 'A merge whose process is killed has happened whole or not at all', async () => {
-  const parley = await startParley()
+  const parley = await serveHere()
   const { people, send } = correspond(() => plainMail(parley))
   await people(old, 'GreenCastle', 'BlueLake')
   await people(kept, 'GreenCastle')
   for (let n = 0; n < 150; n++)
     await send(old, 'BlueLake', ['GreenCastle'], { thread_id: `K-${n % 7}`, body_md: String(n) })
-  await parley.end()
+  await parley.stop()
   const url = `sqlite:${join(parley.storage, 'parley.sqlite3')}`
   const before = await allRows(url)
   const began = performance.now()
@@ -315,11 +315,11 @@ verifies('cli.projects.merge-whole', 'A merge whose process is killed has happen
 })
 
 verifies('cli.projects.merge-asks', 'a person who types anything but yes keeps both projects', async () => {
-  const parley = await startParley()
+  const parley = await serveHere()
   const { people } = correspond(() => plainMail(parley))
   await people(old, 'GreenCastle')
   await people(kept, 'GreenCastle')
-  await parley.end()
+  await parley.stop()
   const { openStore } = await import('../../src/app/open.ts')
   const { loadConfig } = await import('../../src/settings/read.ts')
   const config = loadConfig({ STORAGE_ROOT: parley.storage, LOG_LEVEL: 'silent' })

@@ -1,11 +1,11 @@
 /** Hostile text at the mail door: what would break out of a query, a line of the log, or an object. */
 import { describe, expect } from 'vitest'
 import { newProject, plainMail, type Receipt } from '../support/mail.ts'
-import { mailbox, shareParley, startParley } from '../support/parley.ts'
+import { mailbox, shareServer, startParley } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 import { ask } from '../support/wire.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 const door = () => plainMail(parley())
 
 type Json = Record<string, unknown>

@@ -1,7 +1,7 @@
 /** Access over HTTP: credentials, callers on this machine, foreign sites, names in the path. */
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import { serveHere, shareServer, startParley } from '../support/parley.ts'
+import { serveHere, shareServer } from '../support/parley.ts'
 import { register } from '../support/post.ts'
 import { verifies } from '../support/verifies.ts'
 import { type Answer, ask, checkMail, openSession, openSocket } from '../support/wire.ts'
@@ -308,7 +308,7 @@ describe('A server with a token', () => {
 
 describe('A server without a token', () => {
   verifies('all.credentials.wrong', 'accepts no token, the empty one least of all', async () => {
-    const parley = await startParley()
+    const parley = await serveHere()
     for (const given of [
       bearer,
       { Authorization: 'Bearer' },

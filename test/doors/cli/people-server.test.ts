@@ -9,9 +9,9 @@ import {
   bareEnv,
   mailbox,
   type Served,
+  serveHere,
   shareServer,
   spawnParley,
-  startParley,
   temporaryFolder,
 } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
@@ -162,16 +162,16 @@ verifies(
 
 verifies(['cli.people.resumes', 'cli.people.watch'], 'watch goes on over a restart of the server', async () => {
   const env = { HTTP_BEARER_TOKEN: token }
-  const first = await startParley({ env })
+  const first = await serveHere({ env })
   const away = await laptop()
   const watching = spawnParley(['watch', '--json', '--server', first.url], bareEnv(away.storage))
   await watching.printed(/Watching all mail/)
   const say = async (server: Served, subject: string) => (await newDesk(server)).send({ subject })
   await say(first, 'one')
   await watching.printed(/"one"/)
-  await first.end()
+  await first.stop()
   await watching.printed(/The server is away/)
-  const again = await startParley({ env: { ...env, HTTP_PORT: String(first.port) }, storage: first.storage })
+  const again = await serveHere({ env: { ...env, HTTP_PORT: String(first.port) }, storage: first.storage })
   await say(again, 'two')
   await watching.printed(/"two"/)
   await say(again, 'three')

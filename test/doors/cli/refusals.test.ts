@@ -1,10 +1,10 @@
 /** Refusals of `parley topics`, and characters that it keeps from terminals. */
 import { expect } from 'vitest'
 import { parleyCommand, parleyProcess, printedBy, topicsBeside } from '../../support/cli.ts'
-import { shareParley } from '../../support/parley.ts'
+import { shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
-const parley = shareParley()
+const parley = shareServer()
 const { topics, json, fails, watch, topicOf } = topicsBeside(parley)
 
 verifies('cli.topics.errors', 'what cannot be sent is refused with a hint', async () => {
