@@ -66,7 +66,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     const stream = await fetch(endpoint, {
       headers: { Accept: 'text/event-stream', 'Mcp-Session-Id': await openSession(endpoint) },
     })
-    expect(stream.status).toBe(200)
+    expect([stream.status, stream.headers.get('connection')]).toEqual([200, 'close'])
     await endWell(parley, signal)
     // The stream ends as a response should, and says when to come again; the half of a request gets no answer.
     expect(await stream.text()).toBe('retry: 1000\n\n')

@@ -39,7 +39,7 @@ export function dropUnusedConnections(app: FastifyInstance): void {
 const lastRequestsMs = 100
 
 /** A turn of the event loop this short leaves a proxy no time to connect between the last look at the queue and the close. */
-const shortMs = 0.2
+const shortMs = 0.05
 
 /** Where connections come all the time, or the machine is busy. */
 const mostMs = 300

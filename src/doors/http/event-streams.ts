@@ -11,6 +11,9 @@ const commentEveryMs = 15_000
 /** A client that leaves more than this unread is gone: its stream is closed, and one that lives opens another. */
 const mostUnreadBytes = 64 * 1024
 
+/** Of a stream that lasts: a proxy would send the next call on its connection while the server that has ended it goes (serve.stop.drain). */
+export const lastOfItsConnection = { connection: 'close' }
+
 export interface StreamEvent {
   readonly event: string
   readonly id: string | number
@@ -67,6 +70,7 @@ export function createStreams(scope: FastifyInstance, clock: Clock) {
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-store',
         'x-accel-buffering': 'no',
+        ...lastOfItsConnection,
       })
       raw.write(': connected\n\n')
     }

@@ -5,6 +5,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { asHubError, errorShape, HubError, isUnexpected } from '../../../base/errors.ts'
 import { limits } from '../../../base/limits.ts'
 import { drain } from '../../http/drain.ts'
+import { lastOfItsConnection } from '../../http/event-streams.ts'
 import { HttpRefusal, isCutOff, statusOf } from '../../http/refusal.ts'
 import type { Engine } from '../protocol/engine.ts'
 import { createEras } from '../protocol/eras.ts'
@@ -58,7 +59,7 @@ async function openStream<Scope>(mount: Mount<Scope>, request: FastifyRequest, r
   reply.hijack()
   const stream = reply.raw
   if (stream.destroyed) return
-  stream.writeHead(200, withReplyHeaders(reply, streamHeaders))
+  stream.writeHead(200, withReplyHeaders(reply, { ...streamHeaders, ...lastOfItsConnection }))
   stream.flushHeaders()
   engine.streams.add(stream)
   const last = request.headers['last-event-id'] as string | undefined

@@ -6,7 +6,6 @@ import { limits } from '../../../base/limits.ts'
 export const streamHeaders = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache, no-transform',
-  connection: 'keep-alive',
   'x-accel-buffering': 'no',
 } as const
 
