@@ -12,7 +12,7 @@ process.env.TMPDIR ??= memoryFolder()
 // Children other than `parley`, which sees to it itself, start in half the time with code that is compiled already.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '.runtime', 'compile-cache')
 // A worker starts 1,200 processes, and each fork copies the table of its memory: 5 ms of 400 MB, 10 at the end of a run, and as much
-// again in the child. With these and less room for new objects it has half of that memory.
+// again in the child.
 for (const [name, value] of Object.entries(mallocSettings)) process.env[name] ??= value
 
 /** Tests that need other programs, or minutes: each has an npm script of its own, which says what to exclude no longer. */
@@ -37,7 +37,6 @@ export default defineConfig({
     ],
     outputFile: { json: 'coverage/tests.json' },
     pool: 'forks',
-    execArgv: ['--max-semi-space-size=4'],
     // Files share their imports: a worker of its own took each 300 ms, and the server's modules as long again.
     isolate: false,
     // Node takes the types away by itself, and keeps what it has compiled. Vitest's own loader makes of each imported name a look-up in an object.

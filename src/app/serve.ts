@@ -144,7 +144,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
     const refresh = refreshing(hub, engine, { byProject: config.METRICS_BY_PROJECT })
     worker?.join(hub, refresh)
     let archiving: Archiving | undefined
-    let stopping = false
+    let [draining, ending] = [false, false]
     const app = createApp({
       node: ids.short(),
       metricsToken: config.METRICS_TOKEN,
@@ -161,7 +161,8 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
       tls: certificate,
       metrics,
       ready: () => hub.ready(),
-      stopping: () => stopping,
+      stopping: () => draining,
+      ending: () => ending,
       warnings: () => archiving?.trouble() ?? [],
       store: () => storeMark(hub, config),
       refresh,
@@ -211,13 +212,13 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
       },
       /** From now on balancers learn at /health/readiness to send nothing more; requests that still come are served, and end their connection. */
       drain() {
-        stopping = true
+        draining = true
+        ending = true
       },
       async stop() {
         // The next server goes on with a socket of systemd: what it will accept is not lost, and what this one has accepted is served.
-        const finishes = stopping || fd !== undefined
-        stopping = true
-        if (finishes) await stopListening(app)
+        ending = true
+        if (draining || fd !== undefined) await stopListening(app)
         // Once every answer is out, what stays open is a request that does not come whole, or a client that does not read.
         const cutOff = () => clock.after(lateMs, () => app.server.closeAllConnections())
         void engine.close().then(cutOff, (error: unknown) => {

@@ -10,11 +10,11 @@ import { verifies } from '../../../test/support/verifies.ts'
 import { createResponses } from './responses.ts'
 
 verifies('serve.stop.drain', 'answers and streams that were begun before it end their connections', async () => {
-  let stopping = false
+  let ending = false
   const Response = createResponses({
     clock: new TestClock(),
     log: pino({ level: 'silent' }),
-    stopping: () => stopping,
+    ending: () => ending,
   })
   const server = createServer({ ServerResponse: Response, keepAliveTimeout: 600_000 })
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -27,7 +27,7 @@ verifies('serve.stop.drain', 'answers and streams that were begun before it end 
   const stream = await ask()
   const wait = await ask()
   stream.response.write('begun, ')
-  stopping = true
+  ending = true
   stream.response.end('ended')
   wait.response.end('answered')
   // Read to the end of the connection, to which one that stays open never comes.

@@ -29,8 +29,8 @@ export interface UnsentOptions {
   readonly log: Log
   /** The budget of all that waits, for tests. */
   readonly unsentBytes?: number
-  /** Whether the server is about to stop. */
-  stopping?(): boolean
+  /** Whether the server is about to stop, and each connection ends with its answer. */
+  ending?(): boolean
 }
 
 /** The class of responses of a server: it sees every write, of whichever door. */
@@ -38,7 +38,7 @@ export function createResponses({
   clock,
   log,
   unsentBytes = limits.unsentBytes,
-  stopping = () => false,
+  ending = () => false,
 }: UnsentOptions): typeof ServerResponse {
   /** The longest without progress first. */
   const waiting = new Map<ServerResponse, Waiting>()
@@ -119,7 +119,7 @@ export function createResponses({
   return class Response<Request extends IncomingMessage = IncomingMessage> extends http.ServerResponse<Request> {
     override writeHead(...args: unknown[]): this {
       // Also of a request that began long before: a proxy would send the next one on a connection that is about to go (serve.stop.drain).
-      if (stopping()) this.shouldKeepAlive = false
+      if (ending()) this.shouldKeepAlive = false
       return super.writeHead(...(args as [number]))
     }
 
@@ -134,7 +134,7 @@ export function createResponses({
     override end(...args: unknown[]): this {
       const { socket } = this.req
       // The header of a stream went out long ago, and said that the connection stays.
-      if (this.headersSent && stopping()) this.once('finish', () => socket.destroySoon())
+      if (this.headersSent && ending()) this.once('finish', () => socket.destroySoon())
       super.end(...(args as []))
       // The kernel takes an answer at once if its client reads: 3 MB on loopback.
       if (this.writableLength > 0) note(this)
