@@ -216,8 +216,8 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
         ending = true
       },
       async stop() {
-        // The next server goes on with a socket of systemd: what it will accept is not lost, and what this one has accepted is served.
         ending = true
+        // The next server goes on with a socket of systemd: what it will accept is not lost, and what this one has accepted is served.
         if (draining || fd !== undefined) await stopListening(app)
         // Once every answer is out, what stays open is a request that does not come whole, or a client that does not read.
         const cutOff = () => clock.after(lateMs, () => app.server.closeAllConnections())
