@@ -34,15 +34,7 @@ const forBrowsers = {
 const external = /^(node:|sharp$)/
 
 /** Its main file finds its parts by a `require` that no bundler sees. */
-const jsonc = { 'jsonc-parser': join(root, 'node_modules', 'jsonc-parser', 'lib', 'esm', 'main.js') }
-
-/** As modules: between their files everything goes through a getter else, at every use. */
-const telemetry = ['core/build/esm/index.js', 'sdk-trace/build/esm/index.js'].map((file) => [
-  `@opentelemetry/${file.split('/')[0]}`,
-  join(root, 'node_modules', '@opentelemetry', ...file.split('/')),
-])
-
-const bundled = { ...jsonc, ...Object.fromEntries(telemetry) }
+const bundled = { 'jsonc-parser': join(root, 'node_modules', 'jsonc-parser', 'lib', 'esm', 'main.js') }
 
 const source = (file: string) => join(root, 'src', file)
 const [program, serve, bus] = [source('app/program.ts'), source('app/serve.ts'), source('app/bus.ts')]
