@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, afterEach, beforeAll, describe, inject } from 'vitest'
 import { openDb } from '../../src/db/open.ts'
 import type { Db, Dialect } from '../../src/db/port.ts'
@@ -87,13 +88,20 @@ function sqlite(): Engine {
     async remove(urls) {
       for (const url of urls) {
         const file = url.slice('sqlite:'.length)
-        // SQLite removes the WAL when the last connection closes.
+        // SQLite removes the WAL when the last connection closes. Of two processes that close at the same moment neither is the last.
+        if (existsSync(`${file}-wal`)) openAndClose(file)
         if (existsSync(`${file}-wal`)) throw new Error(`A connection to ${file} was left open.`)
         await rm(file, { force: true })
       }
     },
     stop: () => rm(folder, { recursive: true, force: true }),
   }
+}
+
+function openAndClose(file: string): void {
+  const db = new DatabaseSync(file)
+  db.exec('SELECT 1 FROM sqlite_schema')
+  db.close()
 }
 
 function postgres(): Engine {
