@@ -12,6 +12,7 @@ import { sbomOf } from './sbom.ts'
 const aside = [
   'app/archive-thread.ts',
   'app/guard.ts',
+  'app/tracing-thread.ts',
   'app/waker.ts',
   'attachments/conversion.ts',
   'base/pretty.ts',

@@ -46,7 +46,7 @@ export async function runBus(config: Config, log: Log, { stdin, stdout, ...optio
   const caller = await ownCaller(hub, config)
   const scope = processScope(options)
   const { clock, ids, metrics } = hub
-  onClose(hub, await startTracing(config, metrics))
+  onClose(hub, await startTracing(config, { log, metrics }))
   const engine = createEngine({
     clock,
     ids,

@@ -99,7 +99,7 @@ export async function startServer(config: Config, log: Log, { acceptLoss = false
   const { clock, ids, metrics } = hub
   const endProcessMetrics = collectProcessMetrics(metrics.meters)
   onClose(hub, async () => endProcessMetrics())
-  onClose(hub, await startTracing(config, metrics))
+  onClose(hub, await startTracing(config, { log, metrics }))
   const usage = new Usage({ noting: config.TOOLS_LOG_ENABLED })
   try {
     const { close: closeSignIn, ...signIn } = await openSignIn(hub, config, worker?.limiter)

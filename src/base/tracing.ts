@@ -1,29 +1,28 @@
-/** Traces: the steps of a call as spans, where tracing is on. Else no code of OpenTelemetry is loaded, and a step costs one comparison. */
+/** Traces: the steps of a call as spans, where tracing is on. Else a step costs one comparison. */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type * as Api from '@opentelemetry/api'
 import { HubError } from './errors.ts'
-
-/** Numbers, and words of Parley's own: never a body, a subject, a token, a query, or the name of an agent or a project (serve.traces.content). */
-type Attributes = Readonly<Record<string, string | number | boolean>>
+import {
+  type Attributes,
+  type EndedSpan,
+  randomHex,
+  readTraceparent,
+  Span,
+  type SpanContext,
+  writeTraceparent,
+} from './span.ts'
 
 /** Headers or `_meta`: where a client writes the trace that its request belongs to. */
 type Carrier = Readonly<Record<string, unknown>>
 
-/** A span under way, and those around it. */
-interface Open {
-  readonly span: Api.Span
-  /** By its flags, not by whether it records: one that ended for a wait does not. */
-  readonly sampled: boolean
-  readonly outer?: Open | undefined
-  /** Made for its first child (contextOf). */
-  context?: Api.Context | undefined
-}
+/** Whether a trace is kept that begins here, or with the span of a client (OTEL_TRACES_SAMPLER). */
+export type Sampler = (traceId: string, parent: SpanContext | undefined) => boolean
 
 interface Tracing {
-  readonly api: typeof Api
-  readonly tracer: Api.Tracer
-  /** The span of whatever runs. A storage of our own: the contexts of the API are copied with each value that is put into them. */
-  readonly active: AsyncLocalStorage<Open | undefined>
+  readonly isSampled: Sampler
+  /** Called with each span as it ends. */
+  readonly take: (span: EndedSpan) => void
+  /** The span of whatever runs. */
+  readonly active: AsyncLocalStorage<Span | undefined>
   /** Of every request that the sampler left out and no client asked for: its steps begin no spans. */
   readonly leftOut: RequestSpan
 }
@@ -31,10 +30,10 @@ interface Tracing {
 let on: Tracing | undefined
 
 /** Traces this process from now on, until the returned function is called. */
-export function traceBy(api: typeof Api, tracer: Api.Tracer): () => void {
-  const active = new AsyncLocalStorage<Open | undefined>()
-  const none: Open = { span: api.trace.wrapSpanContext(api.INVALID_SPAN_CONTEXT), sampled: false }
-  on = { api, tracer, active, leftOut: { sampled: false, within: (work) => active.run(none, work), end() {} } }
+export function traceBy(isSampled: Sampler, take: (span: EndedSpan) => void): () => void {
+  const active = new AsyncLocalStorage<Span | undefined>()
+  const none = new Span({ name: '', about: {}, traceId: '', sampled: false, parentId: undefined, outer: undefined })
+  on = { isSampled, take, active, leftOut: { sampled: false, within: (work) => active.run(none, work), end() {} } }
   return () => {
     on = undefined
   }
@@ -46,18 +45,18 @@ export const isTracing = (): boolean => on !== undefined
 export const isTraced = (): boolean => on?.active.getStore()?.sampled === true
 
 /** Runs a step of a call as a span of its own. What no client asked for has none: the background would fill the store of traces. */
-export function inSpan<T>(name: string, work: (span?: Api.Span) => Promise<T>, about: Attributes = {}): Promise<T> {
-  const around = on?.active.getStore()
-  if (on === undefined || !around?.sampled) return work()
-  return run(on, start(on, name, { outer: around, about }), work)
+export function inSpan<T>(name: string, work: (span?: Span) => Promise<T>, about: Attributes = {}): Promise<T> {
+  const outer = on?.active.getStore()
+  if (on === undefined || !outer?.sampled) return work()
+  return run(on, begin(on, { name, about, outer }), work)
 }
 
 /** The same for a step that ends at once. */
 export function inBriefSpan(name: string, work: () => void, about: Attributes = {}): void {
-  const around = on?.active.getStore()
-  const span = on !== undefined && around?.sampled && start(on, name, { outer: around, about }).span
+  const outer = on?.active.getStore()
+  const span = on !== undefined && outer?.sampled && begin(on, { name, about, outer })
   work()
-  if (span) span.end()
+  if (span) on?.take(span.end())
 }
 
 /**
@@ -66,16 +65,15 @@ export function inBriefSpan(name: string, work: () => void, about: Attributes = 
  */
 export function inCall<T>(name: string, meta: unknown, work: () => Promise<T>, about: Attributes): Promise<T> {
   if (on === undefined) return work()
-  const { api } = on
-  const around = on.active.getStore()
-  const told = typeof meta === 'object' && meta !== null ? contextIn(on, meta as Carrier) : undefined
-  const kind = around === undefined ? api.SpanKind.SERVER : api.SpanKind.INTERNAL
-  if (told === undefined || api.trace.getSpanContext(told)?.traceId === around?.span.spanContext().traceId) {
-    if (around?.sampled === false) return work()
-    return run(on, start(on, name, { outer: around, about, kind }), work)
+  const outer = on.active.getStore()
+  const told = typeof meta === 'object' && meta !== null ? readTraceparent((meta as Carrier).traceparent) : undefined
+  const serves = outer === undefined
+  if (told === undefined || told.traceId === outer?.traceId) {
+    if (outer?.sampled === false) return work()
+    return run(on, begin(on, { name, about, outer, serves }), work)
   }
-  const links = around?.sampled ? [{ context: around.span.spanContext() }] : []
-  return run(on, start(on, name, { outer: around, about, kind, links, told }), work)
+  const links = outer?.sampled ? [contextOf(outer)] : undefined
+  return run(on, begin(on, { name, about, outer, serves, links, told }), work)
 }
 
 /** A request from its first byte to its answer. */
@@ -89,19 +87,18 @@ export interface RequestSpan {
 
 export function beginRequest(name: string, headers: Carrier, about: Attributes): RequestSpan | undefined {
   if (on === undefined) return undefined
-  const { api, active } = on
-  const told = contextIn(on, headers)
-  const open = start(on, name, { outer: undefined, about, kind: api.SpanKind.SERVER, told })
-  const { span, sampled } = open
-  if (!sampled && told === undefined) return on.leftOut
+  const { active, take } = on
+  const told = readTraceparent(headers.traceparent)
+  const span = begin(on, { name, about, outer: undefined, serves: true, told })
+  if (!span.sampled && told === undefined) return on.leftOut
   return {
-    sampled,
-    within: (work) => active.run(open, work),
+    sampled: span.sampled,
+    within: (work) => active.run(span, work),
     end(about, failed) {
-      if (!span.isRecording()) return
-      span.setAttributes(about)
-      if (failed) span.setStatus({ code: api.SpanStatusCode.ERROR })
-      span.end()
+      if (!span.isRecording) return
+      span.note(about)
+      if (failed) span.fail()
+      take(span.end())
     },
   }
 }
@@ -109,7 +106,7 @@ export function beginRequest(name: string, headers: Carrier, about: Attributes):
 /** A span by itself, for what the hub does for a client that asked long ago: an event on its socket. */
 export function inRoot<T>(name: string, work: () => Promise<T>, about: Attributes = {}): Promise<T> {
   if (on === undefined) return work()
-  return run(on, start(on, name, { outer: undefined, about }), work)
+  return run(on, begin(on, { name, about, outer: undefined }), work)
 }
 
 /** An agent by its numbers. */
@@ -122,10 +119,10 @@ export function noteAgent(agent: { readonly id: number; readonly projectId: numb
   if (on !== undefined && isRecorded()) noteInSpan(ofAgent(agent))
 }
 
-/** Adds to the span under way. The SDK makes an error with its stack for each attribute of a span that has ended. */
+/** Adds to the span under way. */
 export function noteInSpan(about: Attributes): void {
-  const span = on?.active.getStore()?.span
-  if (span?.isRecording()) span.setAttributes(about)
+  const span = on?.active.getStore()
+  if (span?.isRecording) span.note(about)
 }
 
 /**
@@ -133,88 +130,71 @@ export function noteInSpan(about: Attributes): void {
  * Its work once it is woken is a span of its own in the same trace.
  */
 export function endForWait(ms: number): void {
-  let open = on?.active.getStore()
-  if (open?.span.isRecording()) open.span.addEvent('wait', { 'parley.wait.most_ms': Math.round(ms) })
-  for (; open !== undefined; open = open.outer) if (open.span.isRecording()) open.span.end()
+  let span = on?.active.getStore()
+  if (span?.isRecording) span.addEvent('wait', { 'parley.wait.most_ms': Math.round(ms) })
+  for (; span !== undefined; span = span.outer) if (span.isRecording) on?.take(span.end())
 }
 
-/** The header by which another process finds the span under way; undefined where it is not recorded. */
+/** The header by which another process finds the span under way; undefined where it is not sampled. */
 export function traceparent(): string | undefined {
-  const open = on?.active.getStore()
-  if (!open?.sampled) return undefined
-  const { traceId, spanId } = open.span.spanContext()
-  return `00-${traceId}-${spanId}-01`
+  const span = on?.active.getStore()
+  return span?.sampled ? writeTraceparent(span) : undefined
 }
 
 /** Whether somebody will see what is added to the span under way. */
-export const isRecorded = (): boolean => on?.active.getStore()?.span.isRecording() === true
+export const isRecorded = (): boolean => on?.active.getStore()?.isRecording === true
 
 /** Links the span under way to another, which a `traceparent` names. */
 export function linkTo(traceparent: string): void {
-  if (on === undefined) return
-  const told = contextIn(on, { traceparent })
-  const context = told && on.api.trace.getSpanContext(told)
-  if (context !== undefined) on.active.getStore()?.span.addLink({ context })
+  const context = readTraceparent(traceparent)
+  if (context !== undefined) on?.active.getStore()?.link(context)
 }
 
-export function traceId(): string | undefined {
-  const span = on?.active.getStore()?.span.spanContext()
-  return span !== undefined && on?.api.isSpanContextValid(span) ? span.traceId : undefined
-}
+export const traceId = (): string | undefined => on?.active.getStore()?.traceId || undefined
 
 /**
  * The function, run in the trace of whoever asks for this, by whomever it is called: a writer runs the units of many calls. It has no
  * trace itself, and nor has a call that is left out.
  */
 export function inThisTrace<Args extends unknown[], T>(work: (...args: Args) => T): (...args: Args) => T {
-  const open = on?.active.getStore()
-  if (on === undefined || !open?.sampled) return work
+  const span = on?.active.getStore()
+  if (on === undefined || !span?.sampled) return work
   const { active } = on
-  return (...args) => active.run(open, work, ...args)
+  return (...args) => active.run(span, work, ...args)
 }
 
 /** Runs work for several calls, of which none has it in its trace. */
 export const inNoTrace = <T>(work: () => T): T => (on === undefined ? work() : on.active.run(undefined, work))
 
-interface Starting extends Api.SpanOptions {
-  readonly outer: Open | undefined
+interface Step {
+  readonly name: string
   readonly about: Attributes
-  /** The context that a client named: its parent, in the place of what is around it. */
-  readonly told?: Api.Context | undefined
+  readonly outer: Span | undefined
+  readonly serves?: boolean
+  readonly links?: readonly SpanContext[] | undefined
+  /** The span that a client named: its parent, in the place of the one around it. */
+  readonly told?: SpanContext | undefined
 }
 
-/** Attributes come after: as options the SDK copies them twice more. No sampler that the environment can name looks at them. */
-function start({ api, tracer }: Tracing, name: string, how: Starting): Open {
-  const { outer, about, told = contextOf(api, outer) } = how
-  const span = tracer.startSpan(name, how, told).setAttributes(about)
-  return { span, sampled: (span.spanContext().traceFlags & api.TraceFlags.SAMPLED) !== 0, outer, context: undefined }
+function begin({ isSampled }: Tracing, { name, about, outer, serves, links, told }: Step): Span {
+  const parent = told ?? outer
+  const traceId = parent?.traceId ?? randomHex(16)
+  const sampled = told === undefined && outer !== undefined ? outer.sampled : isSampled(traceId, told)
+  return new Span({ name, about, outer, serves, links, traceId, sampled, parentId: parent?.spanId })
 }
 
-async function run<T>({ api, active }: Tracing, open: Open, work: (span: Api.Span) => Promise<T>): Promise<T> {
-  const { span } = open
+async function run<T>({ active, take }: Tracing, span: Span, work: (span: Span) => Promise<T>): Promise<T> {
   try {
-    return await active.run(open, work, span)
+    return await active.run(span, work, span)
   } catch (error) {
-    if (span.isRecording()) {
-      span.setAttribute('error.type', error instanceof HubError ? error.code : 'INTERNAL')
-      span.setStatus({ code: api.SpanStatusCode.ERROR })
+    if (span.isRecording) {
+      span.note({ 'error.type': error instanceof HubError ? error.code : 'INTERNAL' })
+      span.fail()
     }
     throw error
   } finally {
-    if (span.isRecording()) span.end()
+    if (span.isRecording) take(span.end())
   }
 }
 
-/** In which the SDK finds the parent of a span. */
-function contextOf(api: typeof Api, outer: Open | undefined): Api.Context {
-  if (outer === undefined) return api.ROOT_CONTEXT
-  outer.context ??= api.trace.setSpan(api.ROOT_CONTEXT, outer.span)
-  return outer.context
-}
-
-/** Undefined where a carrier names no trace, as most do: to look for one costs a context. */
-function contextIn({ api }: Tracing, carrier: Carrier): Api.Context | undefined {
-  if (carrier.traceparent === undefined) return undefined
-  const told = api.propagation.extract(api.ROOT_CONTEXT, carrier)
-  return api.trace.getSpanContext(told) === undefined ? undefined : told
-}
+const contextOf = ({ traceId, spanId, sampled }: Span): SpanContext => ({ traceId, spanId, sampled })

@@ -5,7 +5,9 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, vi } from 'vitest'
-import { traceBySdk } from '../../src/app/tracing-sdk.ts'
+import { startTracing } from '../../src/app/tracing.ts'
+import { relayLog } from '../../src/base/log.ts'
+import { createMetrics } from '../../src/base/metrics.ts'
 import { inRoot } from '../../src/base/tracing.ts'
 import { loadConfig } from '../../src/settings/read.ts'
 import { startCollector } from '../support/otlp.ts'
@@ -29,6 +31,8 @@ async function loadedWith(env: Record<string, string>): Promise<string[]> {
     .filter((url) => url.startsWith('file:'))
 }
 
+const lostIn = (metrics: string): number => Number(/^parley_spans_lost_total (\d+)$/m.exec(metrics)?.[1])
+
 const holdsSdk = (url: string): boolean => readFileSync(fileURLToPath(url), 'utf8').includes(ofSdk)
 
 verifies('serve.traces.off', 'the SDK is loaded by a server that traces, and by no other', async () => {
@@ -50,14 +54,13 @@ verifies('serve.traces.away', 'spans for which the queue has no room are counted
   })
   const { port } = silent.address() as AddressInfo
   vi.stubEnv('OTEL_BSP_MAX_QUEUE_SIZE', '10')
-  let lost = 0
+  const metrics = createMetrics()
   const settings = { HTTP_OTEL_ENABLED: 'true', OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` }
-  const end = traceBySdk(loadConfig(bareEnv(await temporaryFolder(), settings)), (spans) => {
-    lost += spans
-  })
+  const config = loadConfig(bareEnv(await temporaryFolder(), settings))
+  const end = await startTracing(config, { log: relayLog('silent', () => {}), metrics })
   for (let n = 0; n < 30; n++) await inRoot('call', async () => {})
   // Ten wait, and ten at most are on their way.
-  expect(lost).toBeGreaterThanOrEqual(10)
+  await expect.poll(() => metrics.meters.text().then(lostIn)).toBeGreaterThanOrEqual(10)
   await end()
 })
 
@@ -78,8 +81,7 @@ verifies(
     const taken: (string | undefined)[] = []
     for (const _ of numbers) taken.push((await mailbox(parley, 'bob').check())?.content)
     expect(taken.toSorted()).toEqual(numbers.toSorted())
-    const lost = async () =>
-      Number(/^parley_spans_lost_total (\d+)$/m.exec(await (await fetch(`${parley.url}/metrics`)).text())?.[1])
+    const lost = async () => lostIn(await (await fetch(`${parley.url}/metrics`)).text())
     await expect.poll(lost, { timeout: 10_000 }).toBeGreaterThan(0)
     expect(await parley.end()).toBe(0)
     expect(parley.output.stderr).not.toMatch(/"level":[56]0/)

@@ -85,7 +85,7 @@ class Batches {
     return inSpan('commit', async (span) => {
       const since = performance.now()
       const began = (units: number) =>
-        span?.setAttributes({ 'parley.commit.units': units, 'parley.commit.waited_ms': performance.now() - since })
+        span?.note({ 'parley.commit.units': units, 'parley.commit.waited_ms': performance.now() - since })
       const done = await this.#enqueue(run, unit, began)
       inBriefSpan('wake', () => {})
       return done

@@ -46,7 +46,7 @@ export const commit = <T>(hub: Hub, by: Actor, work: Work<T>, options?: CommitOp
 const commitTraced = <T>(hub: Hub, by: Actor, work: Work<T>, options?: CommitOptions): Promise<T> =>
   inSpan('commit', (span) => {
     const ran = (units: number, waitedMs: number) =>
-      span?.setAttributes({ 'parley.commit.units': units, 'parley.commit.waited_ms': waitedMs })
+      span?.note({ 'parley.commit.units': units, 'parley.commit.waited_ms': waitedMs })
     return commitNow(hub, by, inThisTrace(work), { ...options, ran })
   })
 

@@ -146,7 +146,7 @@ export async function wait<T>(
 const askWoken = <T>(hub: Hub, since: number, ask: () => Promise<Answer<T>>): Promise<Answer<T>> =>
   inSpan('woken', async (span) => {
     const answer = await ask()
-    span?.setAttributes({
+    span?.note({
       'parley.wait.ms': Math.round(hub.clock.monotonic() - since),
       'parley.wait.found': answer.found !== undefined,
     })

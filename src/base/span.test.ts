@@ -1,0 +1,69 @@
+/** Spans, and the header that names them. */
+import { describe, expect, it } from 'vitest'
+import { readTraceparent, Span, writeTraceparent } from './span.ts'
+
+const traceId = '0af7651916cd43dd8448eb211c80319c'
+const spanId = '00f067aa0ba902b7'
+
+describe('A traceparent', () => {
+  it('is read as it was written', () => {
+    for (const sampled of [true, false])
+      expect(readTraceparent(writeTraceparent({ traceId, spanId, sampled }))).toEqual({ traceId, spanId, sampled })
+  })
+
+  it('of a later version is read as far as this one knows it', () => {
+    expect(readTraceparent(`01-${traceId}-${spanId}-03-later`)).toEqual({ traceId, spanId, sampled: true })
+  })
+
+  it('that names no span is none', () => {
+    const none = [
+      undefined,
+      7,
+      '',
+      `ff-${traceId}-${spanId}-01`,
+      `00-${'0'.repeat(32)}-${spanId}-01`,
+      `00-${traceId}-${'0'.repeat(16)}-01`,
+      `00-${traceId.toUpperCase()}-${spanId}-01`,
+      `00-${traceId}-${spanId}-01-more`,
+      `00-${traceId}-${spanId}`,
+      ` 00-${traceId}-${spanId}-01`,
+    ]
+    expect(none.map(readTraceparent)).toEqual(none.map(() => undefined))
+  })
+})
+
+describe('A span', () => {
+  const begin = (more = {}) =>
+    new Span({ name: 'step', about: { a: 1 }, traceId, sampled: true, parentId: undefined, outer: undefined, ...more })
+
+  it('ends with all that was added to it', () => {
+    const outer = begin()
+    const span = begin({ outer, parentId: outer.spanId })
+    span.note({ b: 'two' })
+    span.addEvent('wait', { ms: 3 })
+    span.link({ traceId, spanId, sampled: true })
+    span.fail()
+    const [trace, id, parentId, name, serves, startMs, endMs, failed, attributes, events, links] = span.end()
+    expect(span.isRecording).toBe(false)
+    expect([trace, id, parentId, name, serves, failed]).toEqual([
+      traceId,
+      span.spanId,
+      outer.spanId,
+      'step',
+      false,
+      true,
+    ])
+    expect(attributes).toEqual({ a: 1, b: 'two' })
+    expect(events).toEqual([{ name: 'wait', ms: expect.any(Number), attributes: { ms: 3 } }])
+    expect(links).toEqual([{ traceId, spanId, sampled: true }])
+    expect(startMs).toBeGreaterThan(Date.now() - 60_000)
+    expect(endMs).toBeGreaterThanOrEqual(startMs)
+  })
+
+  it('has an id of its own, and records only where its trace is sampled', () => {
+    const spans = Array.from({ length: 2000 }, (_, n) => begin({ sampled: n % 2 === 0 }))
+    expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(spans.length)
+    expect(spans.every(({ spanId }) => /^[\da-f]{16}$/.test(spanId))).toBe(true)
+    expect(spans.filter(({ isRecording }) => isRecording)).toHaveLength(1000)
+  })
+})
