@@ -1,7 +1,7 @@
 /** Verifying and rebuilding the archive, for the command line. */
 import { renameSync, statSync } from 'node:fs'
 import { Archive, lostRepositories } from '../archive/archive.ts'
-import { hasGit } from '../archive/git.ts'
+import { gitVersion } from '../archive/git.ts'
 import { HubError } from '../base/errors.ts'
 import { rebuildArchive, verifyArchive } from '../core/archive/verifying.ts'
 import type { Hub } from '../core/hub/hub.ts'
@@ -13,7 +13,8 @@ import { archiveFolder, authorOf } from './archive-place.ts'
 export function archiveSteering(config: Config): ArchiveSteering {
   const folder = archiveFolder(config)
   async function at(hub: Hub): Promise<Archive> {
-    if (await hasGit()) return new Archive(folder, { author: authorOf(config), newId: hub.ids.short() })
+    if ((await gitVersion()) !== undefined)
+      return new Archive(folder, { author: authorOf(config), newId: hub.ids.short() })
     throw new HubError('NOT_FOUND', 'git was not found on this machine.', { hint: 'Install git, and call it again.' })
   }
   return {

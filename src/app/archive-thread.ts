@@ -1,7 +1,7 @@
 /** The thread that archives: a hub of its own on the same database, which only follows the feed. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { Archive, lostRepositories } from '../archive/archive.ts'
-import { hasGit } from '../archive/git.ts'
+import { gitVersion } from '../archive/git.ts'
 import { stayAlive, systemClock } from '../base/clock.ts'
 import { giveBackAtRest } from '../base/heap.ts'
 import { type LogLine, relayLog } from '../base/log.ts'
@@ -17,7 +17,7 @@ const log = relayLog(config.LOG_LEVEL, (line: LogLine) => parentPort?.postMessag
 
 stepBack()
 giveBackAtRest(systemClock)
-if (await hasGit()) await archive()
+if ((await gitVersion()) !== undefined) await archive()
 else
   log.warn(
     'git was not found: mail works, but nothing is archived. Install git and start Parley again, or set ARCHIVE_ENABLED=false.',

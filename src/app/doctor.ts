@@ -1,11 +1,9 @@
 /** `parley doctor`: looks at everything that an installation depends on, and changes nothing of it. */
-import { execFile } from 'node:child_process'
 import { accessSync, constants, existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import sql from 'sql-template-tag'
 import { lostRepositories } from '../archive/archive.ts'
-import { git as runGit } from '../archive/git.ts'
+import { gitVersion, git as runGit } from '../archive/git.ts'
 import { systemClock } from '../base/clock.ts'
 import { limits } from '../base/limits.ts'
 import { schemaState } from '../db/migrate.ts'
@@ -83,16 +81,13 @@ function* runtime(): Check {
 }
 
 async function* git(): Check {
-  try {
-    const { stdout } = await promisify(execFile)('git', ['--version'])
-    yield ok('git', stdout.trim())
-  } catch {
-    yield warning(
-      'git',
-      'There is no git on the PATH.',
-      'Install it for the archive that people can read; mail works without.',
-    )
-  }
+  const version = await gitVersion()
+  if (version !== undefined) return yield ok('git', version)
+  yield warning(
+    'git',
+    'There is no git on the PATH.',
+    'Install it for the archive that people can read; mail works without.',
+  )
 }
 
 /** Before the first start there is nothing, which is no fault: a folder that was mistyped looks the same, hence the warning. */

@@ -68,15 +68,22 @@ const attributes = '* -text -filter -ident -working-tree-encoding\n'
 
 /** Said to git in an archive, which would otherwise be led by `core.worktree`, `commondir` or a file in the place of the folder `.git`. */
 function placesOf(folder: string): Record<string, string> {
+  refuseElsewhere(folder)
   const own = join(folder, '.git')
-  const found = lstatSync(own, { throwIfNoEntry: false })
-  if (found === undefined) return {}
-  if (!found.isDirectory()) throw new GitError(`${own} is no folder: it leads to a repository elsewhere`)
+  if (!existsSync(own)) return {}
   const objects = join(own, 'objects')
-  const elsewhere = join(objects, 'info', 'alternates')
-  if (existsSync(elsewhere)) throw new GitError(`${elsewhere} leads to objects elsewhere`)
   writeAttributes(join(own, 'info'))
   return { GIT_DIR: own, GIT_COMMON_DIR: own, GIT_WORK_TREE: folder, GIT_OBJECT_DIRECTORY: objects }
+}
+
+/** Throws where the repository of a folder, or a part of it, lies elsewhere. */
+export function refuseElsewhere(folder: string): void {
+  const own = join(folder, '.git')
+  const found = lstatSync(own, { throwIfNoEntry: false })
+  if (found === undefined) return
+  if (!found.isDirectory()) throw new GitError(`${own} is no folder: it leads to a repository elsewhere`)
+  const elsewhere = join(own, 'objects', 'info', 'alternates')
+  if (existsSync(elsewhere)) throw new GitError(`${elsewhere} leads to objects elsewhere`)
 }
 
 function writeAttributes(folder: string): void {
@@ -130,15 +137,21 @@ export async function isIgnored(repository: string, path: string): Promise<boole
   }
 }
 
-/** Whether this machine has git. */
-export async function hasGit(): Promise<boolean> {
+/** By the PATH on which it was found: asking costs a process. */
+const versions = new Map<string | undefined, string>()
+
+/** As `git --version` says it; undefined where this machine has no git. */
+export async function gitVersion(): Promise<string | undefined> {
+  const { PATH } = programEnv()
+  const known = versions.get(PATH)
+  if (known !== undefined) return known
   try {
-    const child = start('.', ['--version'], { places: {} })
-    child.stdout.resume()
-    child.stderr.resume()
-    return (await once(child, 'close'))[0] === 0
+    const { code, stdout } = await finish(start('.', ['--version'], { places: {} }), '')
+    if (code !== 0) return undefined
+    versions.set(PATH, stdout.trim())
+    return stdout.trim()
   } catch {
-    return false
+    return undefined
   }
 }
 

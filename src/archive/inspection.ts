@@ -2,8 +2,9 @@
 import { join } from 'node:path'
 import { type StoredFile, shaOfBytes, shaOfFile } from './blobs.ts'
 import { tryGit } from './git.ts'
+import { branch } from './new-repository.ts'
 import { type Sha, shaOf } from './objects.ts'
-import { branch, newestCommit } from './repository.ts'
+import { newestCommit } from './repository.ts'
 
 export interface Fault {
   readonly kind: 'missing' | 'changed' | 'extra' | 'foreign commit' | 'lost object'

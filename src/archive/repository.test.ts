@@ -13,10 +13,18 @@ const owner = { id: 'test', author: { name: 'Ann', email: 'ann@example.org' } }
 
 /** The committed files with their texts. */
 async function filesOf(folder: string): Promise<Record<string, string>> {
-  const files: Record<string, string> = {}
-  for (const path of (await git(folder, ['ls-tree', '-r', '-z', '--name-only', 'main'])).split('\0').filter(Boolean))
-    files[path] = await git(folder, ['show', `main:${path}`])
-  return files
+  const entries = (await git(folder, ['ls-tree', '-r', '-z', 'main'])).split('\0').filter(Boolean)
+  const names = entries.map((entry) => entry.split(/[ \t]/)[2])
+  let rest = Buffer.from(await git(folder, ['cat-file', '--batch'], `${names.join('\n')}\n`))
+  return Object.fromEntries(
+    entries.map((entry) => {
+      const head = rest.indexOf('\n') + 1
+      const end = head + Number(rest.toString('utf8', 0, head).split(' ')[2])
+      const text = rest.toString('utf8', head, end)
+      rest = rest.subarray(end + 1)
+      return [entry.slice(entry.indexOf('\t') + 1), text]
+    }),
+  )
 }
 
 describe('A repository', () => {
@@ -108,6 +116,27 @@ describe('A repository', () => {
   })
 })
 
+test('A repository is made as git makes it, and one that is there keeps its settings', async () => {
+  const storage = await temporaryFolder()
+  const [own, other] = [join(storage, 'own'), join(storage, 'other')]
+  mkdirSync(other)
+  await git(other, ['init', '-q', '--template=', '--object-format=sha1', '--initial-branch=main'])
+  await git(other, ['config', 'user.name', 'Eve'])
+  for (const folder of [own, other]) (await Repository.open(folder, owner)).close()
+  const there = (folder: string) => readdirSync(join(folder, '.git'), { recursive: true }).sort()
+  expect(there(own)).toEqual(there(other).filter((name) => !`${name}`.startsWith('info')))
+  const read = (folder: string, name: string) => readFileSync(join(folder, '.git', name), 'utf8')
+  expect(read(own, 'HEAD')).toBe(read(other, 'HEAD'))
+  // The last value of a setting counts.
+  const settings = (folder: string) =>
+    Object.fromEntries(
+      read(folder, 'config')
+        .split('\n')
+        .map((line) => line.trim().toLowerCase().split(' = ')),
+    )
+  expect({ ...settings(own), '[user]': undefined, name: 'eve' }).toEqual(settings(other))
+})
+
 verifies(
   'mail.archive.killed',
   'A repository that was half made is made whole, and one around it is left alone',
@@ -118,18 +147,24 @@ verifies(
     await git(around, ['add', 'own.txt'])
     await git(around, ['-c', 'user.name=Eve', '-c', 'user.email=eve@example.org', 'commit', '-qm', 'own'])
     writeFileSync(join(around, 'own.txt'), 'not committed yet\n')
-    const folder = join(around, 'storage', 'p')
-    // As `git init` leaves it when it is killed.
-    mkdirSync(join(folder, '.git', 'objects'), { recursive: true })
-    const archive = new Archive(join(around, 'storage'), { author: owner.author, newId: 'test' })
-    await archive.add('p', [{ subject: 'one', at: 1, files: [{ path: 'a.md', text: '1' }] }])
-    await archive.keep()
-    await archive.show()
-    archive.close()
-    expect(readFileSync(join(around, 'own.txt'), 'utf8')).toBe('not committed yet\n')
-    expect(await filesOf(folder)).toEqual({ 'a.md': '1' })
-    expect(await git(folder, ['status', '--porcelain'])).toBe('')
-    expect(await git(folder, ['fsck', '--full', '--strict', '--no-dangling'])).toBe('')
+    // As Parley leaves it when it is killed, and as `git init` does.
+    for (const [name, half] of [
+      ['p', { config: '' }],
+      ['q', { config: '[core]\n\tbare = false\n', HEAD: 'ref: refs/heads/main\n' }],
+    ] as const) {
+      const folder = join(around, 'storage', name)
+      mkdirSync(join(folder, '.git', 'refs'), { recursive: true })
+      for (const [file, text] of Object.entries(half)) writeFileSync(join(folder, '.git', file), text)
+      const archive = new Archive(join(around, 'storage'), { author: owner.author, newId: 'test' })
+      await archive.add(name, [{ subject: 'one', at: 1, files: [{ path: 'a.md', text: '1' }] }])
+      await archive.keep()
+      await archive.show()
+      archive.close()
+      expect(readFileSync(join(around, 'own.txt'), 'utf8')).toBe('not committed yet\n')
+      expect(await filesOf(folder)).toEqual({ 'a.md': '1' })
+      expect(await git(folder, ['status', '--porcelain'])).toBe('')
+      expect(await git(folder, ['fsck', '--full', '--strict', '--no-dangling'])).toBe('')
+    }
   },
 )
 

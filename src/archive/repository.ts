@@ -1,6 +1,5 @@
 /** The repository of one project: commits are made here and put into packs, and git checks out their files. */
 import {
-  appendFileSync,
   closeSync,
   fsyncSync,
   mkdirSync,
@@ -17,8 +16,9 @@ import { systemClock } from '../base/clock.ts'
 import { type StoredFile, writeBlob } from './blobs.ts'
 import { type Noun, ownFolder, readSlots, slotsOf, writeSlots } from './commit-index.ts'
 import { linkedFiles } from './digest.ts'
-import { GitError, git, ObjectReader, tryGit } from './git.ts'
+import { GitError, git, ObjectReader, refuseElsewhere, tryGit } from './git.ts'
 import { digestPath } from './layout.ts'
+import { branch, initialise } from './new-repository.ts'
 import type { Sha } from './objects.ts'
 import { GrowingPack } from './pack.ts'
 import { Folder } from './tree.ts'
@@ -48,8 +48,6 @@ export interface Owner {
 /** The last line of every commit that Parley makes. */
 const mark = ({ id }: Pick<Owner, 'id'>): string => `Archive: ${id}`
 
-export const branch = 'refs/heads/main'
-
 /** Beyond so many entries the folders are forgotten after a page, or in a pause, and read anew when they are needed. */
 const [mostEntries, idleEntries] = [50_000, 5000]
 
@@ -75,8 +73,9 @@ export class Repository {
   }
 
   static async open(folder: string, owner: Owner): Promise<Repository> {
+    refuseElsewhere(folder)
     // The last that is made of it: one that was cut off is made whole.
-    if (statSync(ownFolder(folder), { throwIfNoEntry: false }) === undefined) await initialise(folder)
+    if (statSync(ownFolder(folder), { throwIfNoEntry: false }) === undefined) initialise(folder)
     const repository = new Repository(folder, owner)
     await repository.#lookUp()
     return repository
@@ -87,11 +86,18 @@ export class Repository {
     return newestCommit(this.#folder) === this.#head
   }
 
+  /** By the process that reads the folders afterwards. On a commit that cannot be read nothing is built: `keep` refuses it. */
   async #lookUp(): Promise<void> {
-    const { code, stdout } = await tryGit(this.#folder, ['log', '-1', '--format=%H %T', branch])
-    const [head, tree] = code === 0 ? stdout.trim().split(' ') : []
-    this.#head = head
-    this.#tree = tree
+    const head = newestCommit(this.#folder)
+    if (head === undefined || !/^[0-9a-f]{40}$/.test(head)) return
+    try {
+      const commit = await this.#readObject(Buffer.from(head, 'hex'))
+      const [, tree] = /^tree ([0-9a-f]{40})\n/.exec(commit.toString()) ?? []
+      if (tree !== undefined) [this.#head, this.#tree] = [head, tree]
+    } catch (error) {
+      if (!(error instanceof GitError)) throw error
+      this.close()
+    }
   }
 
   /**
@@ -271,24 +277,6 @@ const keptFile = (folder: string): string => join(ownFolder(folder), 'kept')
 /** Whether the files were checked out up to Parley's newest commit, or a death came in between. */
 export const isShown = (folder: string): boolean =>
   textOf(shownFile(folder)) === (textOf(keptFile(folder)) ?? newestCommit(folder))
-
-async function initialise(folder: string): Promise<void> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  await git(folder, ['init', '-q', '--template=', '--object-format=sha1', '--initial-branch=main'])
-  appendFileSync(join(folder, '.git', 'config'), ownSettings)
-  mkdirSync(ownFolder(folder), { recursive: true })
-}
-
-const ownSettings = '[core]\n\tautocrlf = false\n\tlogAllRefUpdates = false\n'
-
-/** Makes a repository of objects and refs that came without their settings, as `git init` would; git need not be there. */
-export function configure(folder: string): void {
-  const own = join(folder, '.git')
-  for (const name of ['objects', 'refs']) mkdirSync(join(own, name), { recursive: true, mode: 0o700 })
-  const settings = `[core]\n\trepositoryformatversion = 0\n\tfilemode = ${process.platform !== 'win32'}\n\tbare = false\n`
-  writeFileSync(join(own, 'config'), settings + ownSettings, { mode: 0o600 })
-  writeFileSync(join(own, 'HEAD'), `ref: ${branch}\n`, { mode: 0o600 })
-}
 
 /** A git that was killed leaves its lock behind. One that runs holds it for seconds. */
 const lockMs = 60_000
