@@ -13,7 +13,7 @@ import type { Initialising, InitOptions, InitPlan } from '../doors/cli/operating
 import { gitRoot } from '../folders/git-root.ts'
 import type { Config } from '../settings/all.ts'
 import { homeOf, initRecord, recordFile } from './clients-set-up.ts'
-import { gitPlaces, trackedFiles } from './init-git.ts'
+import { type GitPlaces, gitPlaces, trackedFiles } from './init-git.ts'
 import { hookingFor, keepKeyFiles } from './init-hooks.ts'
 import { serverFor } from './init-server.ts'
 
@@ -47,7 +47,7 @@ export function initialising(around: InitSurroundings): Initialising {
         guidance: door === 'mail',
         excludeFile: git?.exclude,
       }
-      const files = await planFiles(chosen, setup, { key, planning })
+      const files = await planFiles(chosen, setup, { key, planning, git })
       const hooked = hooking !== undefined
       const given = { scope, agent, allow: setup.allow, by: server.by, hooks: hooked, hold: options.hold ?? false }
       const todo = [...choice.todo, ...(hooking?.todo ?? [])]
@@ -84,17 +84,12 @@ function placesOf(options: InitOptions, env: Environment): { places: Places; sco
 async function planFiles(
   chosen: readonly ClientName[],
   setup: Setup,
-  { key, planning }: { key: string; planning: Planning },
+  { key, planning, git }: { key: string; planning: Planning; git: GitPlaces | undefined },
 ): Promise<PlannedFile[]> {
   const all = chosen.flatMap((name) => wantedFiles(name, setup))
   const settings = all.filter(({ format }) => format === 'json' || format === 'toml' || format === 'script')
-  const tracked =
-    setup.excludeFile === undefined
-      ? []
-      : await trackedFiles(
-          setup.places.folder,
-          settings.map(({ file }) => file),
-        )
+  const inside = settings.map(({ file }) => file).filter((file) => file.startsWith(setup.places.folder))
+  const tracked = git === undefined ? [] : await trackedFiles(git, setup.places.folder, inside)
   const shared = settings.filter(({ file }) => tracked.includes(file))
   const refused = new Set(shared.map(({ client }) => client))
   return [

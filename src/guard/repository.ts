@@ -1,13 +1,9 @@
 /** A Git repository as far as the guard needs it: its folders, and its place in the folder of a project. */
-import { execFile } from 'node:child_process'
 import { realpathSync } from 'node:fs'
 import { isAbsolute, join, relative, sep } from 'node:path'
-import { promisify } from 'node:util'
 import { HubError } from '../base/errors.ts'
-import { gitEnv } from '../base/git-env.ts'
+import { gitPaths } from '../base/git-paths.ts'
 import { echo } from '../base/text.ts'
-
-const run = promisify(execFile)
 
 export interface Repository {
   /** Its working files. In a linked worktree, those of the worktree. */
@@ -21,15 +17,16 @@ export interface Repository {
 export async function findRepository(folder: string): Promise<Repository> {
   if (!isAbsolute(folder))
     throw new HubError('INVALID_ARGUMENT', `The path of the repository must be absolute: ${echo(folder)}`)
-  const top = await ask(folder, '--show-toplevel')
+  const here = await lookFrom(folder)
   // From its top, because a relative core.hooksPath is meant from there.
-  return { top, common: await ask(top, '--git-common-dir'), hooks: await ask(top, '--git-path', 'hooks') }
+  return here.top === folder ? here : { ...(await lookFrom(here.top)), top: here.top }
 }
 
-async function ask(cwd: string, ...what: string[]): Promise<string> {
+async function lookFrom(cwd: string): Promise<Repository> {
   try {
-    const { stdout } = await run('git', ['rev-parse', '--path-format=absolute', ...what], { cwd, env: gitEnv() })
-    return stdout.replace(/\n$/, '')
+    const questions = [['--show-toplevel'], ['--git-common-dir'], ['--git-path', 'hooks']]
+    const [top = '', common = '', hooks = ''] = await gitPaths(cwd, questions)
+    return { top, common, hooks }
   } catch (error) {
     throw new HubError('INVALID_ARGUMENT', `${cwd} is not a working folder of a Git repository: ${reasonOf(error)}`, {
       reason: 'no_repository',

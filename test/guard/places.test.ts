@@ -1,7 +1,8 @@
 /** Where guards are installed: worktrees, submodules, other folders of hooks, and beside the hooks of others. */
 import { chmod, lstat, readdir, readlink, stat, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { findRepository } from '../../src/guard/repository.ts'
 import {
   guardedProject,
   guardedRepository,
@@ -168,6 +169,15 @@ verifies('mail.guard.places', 'paths may hold spaces, quotes and other scripts',
   expect(await tried(repository)).toEqual([1, 0])
   await uninstall(folder)
   expect(await beside(repository)).toEqual([])
+})
+
+test('a repository is found from a folder in it, also where a line break is in its name', async () => {
+  const folder = join(await temporaryFolder(), 'two\nlines')
+  const { git, write } = await repositoryAt(folder)
+  await git('config', 'core.hooksPath', '.githooks')
+  await write({ 'inner/a.ts': '1' })
+  const found = { top: folder, common: join(folder, '.git'), hooks: join(folder, '.githooks') }
+  expect(await findRepository(join(folder, 'inner'))).toEqual(found)
 })
 
 const beside = async ({ hook }: Repository): Promise<string[]> =>
