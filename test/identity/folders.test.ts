@@ -1,5 +1,4 @@
 /** The folder of a client as its project at the mail door: roots in both eras, Codex's workspaces, and clients that do not tell. */
-import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -16,6 +15,7 @@ import {
   temporaryFolder,
   temporaryRepository,
 } from '../support/parley.ts'
+import { gitOutput } from '../support/starter.ts'
 import { verifies } from '../support/verifies.ts'
 
 /** Two servers of one store: the second has not seen what the first made, and knows of its keys at once. */
@@ -133,10 +133,10 @@ describe.each(eras)('In %s', (era) => {
   verifies('mail.attach.worktree-roots', 'a client in a worktree attaches files of the worktree', async () => {
     const main = await temporaryRepository()
     const as = ['-c', 'user.name=x', '-c', 'user.email=x@example.com']
-    const git = (...args: string[]) => execFileSync('git', ['-C', main, ...as, ...args], { stdio: 'pipe' })
-    git('commit', '--quiet', '--allow-empty', '-m', 'x')
+    const git = (...args: string[]) => gitOutput([...as, ...args], { cwd: main })
+    await git('commit', '--quiet', '--allow-empty', '-m', 'x')
     const tree = join(await temporaryFolder(), 'feature')
-    git('worktree', 'add', '--quiet', tree)
+    await git('worktree', 'add', '--quiet', tree)
     await writeFile(join(tree, 'notes.txt'), 'only here')
     const { call } = await connectRooted(era, {
       headers: { 'X-Parley-Agent': 'alice' },

@@ -1,20 +1,16 @@
 /** The archive of a storage folder, as a person with `git` sees it. */
-import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { expect } from 'vitest'
-
-const run = promisify(execFile)
+import { gitOutput, runToEnd } from './starter.ts'
 
 export const archived = { ARCHIVE_ENABLED: 'true' }
 
 /** The repository of one project. */
 export function repositoryOf(storage: string, slug: string) {
   const folder = join(storage, 'projects', slug)
-  const git = async (...args: string[]): Promise<string> =>
-    (await run('git', args, { cwd: folder, maxBuffer: 2 ** 28, env: { PATH: process.env.PATH ?? '', HOME: storage } }))
-      .stdout
+  const git = (...args: string[]): Promise<string> =>
+    gitOutput(args, { cwd: folder, env: { PATH: process.env.PATH ?? '', HOME: storage } })
   const said = new Map<string, Promise<string>>()
   /** The answer of git about the last commit. Polls ask many times: a process is started only once there is another commit. */
   const ofMain = (...args: string[]): Promise<string> => {
@@ -40,13 +36,14 @@ export function repositoryOf(storage: string, slug: string) {
     subjects: () => lines('log', '--format=%s', 'main'),
     /** Every object of a pack becomes a file of its own. */
     async unpack(pack: string): Promise<void> {
-      await run('sh', ['-c', 'git unpack-objects -q < "$1"', 'sh', pack], { cwd: folder })
+      const ended = await runToEnd('sh', ['-c', 'git unpack-objects -q < "$1"', 'sh', pack], { cwd: folder })
+      expect(ended).toMatchObject({ code: 0 })
     },
     /** Resolves when git finds nothing to complain of: no lost object, no file that differs. */
     async sound(): Promise<void> {
       await expect.poll(() => git('status', '--porcelain'), { timeout: 30_000, interval: 100 }).toBe('')
-      const { stderr } = await run('git', ['fsck', '--full', '--strict', '--no-dangling'], { cwd: folder })
-      expect(stderr).toBe('')
+      const checked = await runToEnd('git', ['fsck', '--full', '--strict', '--no-dangling'], { cwd: folder })
+      expect(checked).toMatchObject({ code: 0, stderr: '' })
     },
   }
 }

@@ -1,13 +1,12 @@
 /** Git repositories in temporary folders, with commits as agents and people make them. */
-import { execFile, spawn } from 'node:child_process'
 import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import { inject } from 'vitest'
 import { printedBy } from './cli.ts'
 import { plainMail } from './mail.ts'
 import { type Served, temporaryFolder } from './parley.ts'
+import { gitOutput, runToEnd } from './starter.ts'
 
 /** Nothing of the developer's own git, and nothing of Parley's environment: git calls a hook without it. */
 const gitEnv = {
@@ -48,7 +47,7 @@ function firstCommit(): Promise<string> {
   first ??= (async () => {
     // With the other templates, which the end of the run removes.
     const folder = await mkdtemp(join(dirname(inject('sqliteTemplate')), 'repository-'))
-    const git = (...args: string[]) => promisify(execFile)('git', args, { cwd: folder, env: gitEnv })
+    const git = (...args: string[]) => gitOutput(args, { cwd: folder, env: gitEnv })
     await git('init', '-q', '-b', 'main')
     // Else it may still tidy up while the folder is removed.
     await git('config', 'gc.auto', '0')
@@ -62,11 +61,7 @@ function firstCommit(): Promise<string> {
 /** A new repository with one commit, or one that is there. */
 export async function repositoryAt(folder: string, { fresh = true } = {}): Promise<Repository> {
   await mkdir(folder, { recursive: true })
-  const run = promisify(execFile)
-  const git = async (...args: string[]): Promise<string> => {
-    const { stdout } = await run('git', args, { cwd: folder, env: gitEnv })
-    return stdout.trim()
-  }
+  const git = async (...args: string[]): Promise<string> => (await gitOutput(args, { cwd: folder, env: gitEnv })).trim()
   const repository: Repository = {
     folder,
     hook: join(folder, '.git', 'hooks', 'pre-commit'),
@@ -80,23 +75,14 @@ export async function repositoryAt(folder: string, { fresh = true } = {}): Promi
     async commit(agent, env = {}) {
       await git('add', '-A')
       const name = agent === undefined ? {} : { AGENT_NAME: agent }
-      return ended('git', ['commit', '-q', '-m', 'a change'], folder, { ...gitEnv, ...name, ...env })
+      const given = { cwd: folder, env: { ...gitEnv, ...name, ...env } }
+      const { code, said } = await runToEnd('git', ['commit', '-q', '-m', 'a change'], given)
+      return { code, said }
     },
     read: (path) => readFile(join(folder, path), 'latin1'),
   }
   if (fresh) await cp(await firstCommit(), join(folder, '.git'), { recursive: true })
   return repository
-}
-
-/** Runs a program to its end. */
-async function ended(program: string, args: string[], cwd: string, env: Env): Promise<Outcome> {
-  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      said += text
-    })
-  return new Promise((resolve) => child.once('close', (code, signal) => resolve({ code: code ?? signal ?? '', said })))
 }
 
 /** A hook that somebody else wrote. */

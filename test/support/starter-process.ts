@@ -1,0 +1,36 @@
+/** The process that starts programs for a worker: starter.ts asks it. */
+import { spawn } from 'node:child_process'
+
+export interface Start {
+  readonly number: number
+  readonly program: string
+  readonly args: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+export interface Ended {
+  /** The exit code, the signal that ended it, or why it could not be started. */
+  readonly code: number | string
+  readonly stdout: string
+  readonly stderr: string
+  /** Of both streams, as it came. */
+  readonly said: string
+}
+
+process.on('message', ({ number, program, args, cwd, env }: Start) => {
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const chunks = { stdout: [] as Buffer[], stderr: [] as Buffer[], said: [] as Buffer[] }
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].on('data', (chunk: Buffer) => {
+      chunks[name].push(chunk)
+      chunks.said.push(chunk)
+    })
+  const tell = (code: unknown) => {
+    const texts = Object.entries(chunks).map(([name, parts]) => [name, Buffer.concat(parts).toString()])
+    process.send?.({ number, code, ...Object.fromEntries(texts) })
+  }
+  child.once('error', (error: NodeJS.ErrnoException) => tell(error.code))
+  child.once('close', (code, signal) => tell(code ?? signal))
+})
+process.on('disconnect', () => process.exit())
