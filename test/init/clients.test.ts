@@ -1,6 +1,5 @@
 /** The settings that `parley init` writes for each client: entries, names and projects, scopes, permission, and the block for agents. */
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { clientNames, clientOf } from '../../src/client-settings/clients.ts'
@@ -8,6 +7,7 @@ import { parleyCommand } from '../support/cli.ts'
 import { newUser } from '../support/init.ts'
 import { serveHere } from '../support/parley.ts'
 import { root } from '../support/sources.ts'
+import { gitOutput } from '../support/starter.ts'
 import { verifies } from '../support/verifies.ts'
 
 const url = 'http://127.0.0.1:8765/mcp'
@@ -104,8 +104,9 @@ verifies(['cli.init.scope', 'cli.init.finds'], 'In a repository git sees none of
       'OpenClaw, Windsurf: user files alone. Set up by: parley init openclaw windsurf --user',
     ),
   })
-  const git = (...args: string[]) => execFileSync('git', ['-C', repository, ...args], { encoding: 'utf8' })
-  expect(git('status', '--short', '-uall').split('\n').filter(Boolean).sort()).toEqual(['?? AGENTS.md', '?? CLAUDE.md'])
+  const git = (...args: string[]) => gitOutput(args, { cwd: repository })
+  const changed = (await git('status', '--short', '-uall')).split('\n').filter(Boolean).sort()
+  expect(changed).toEqual(['?? AGENTS.md', '?? CLAUDE.md'])
   expect(existsSync(join(home, '.openclaw/openclaw.json'))).toBe(false)
 
   // From a folder below it is the same repository; outside of one it is the user.
@@ -124,7 +125,7 @@ verifies(['cli.init.scope', 'cli.init.finds'], 'In a repository git sees none of
 
   // Settings that git shares are not touched.
   user.put(join(repository, '.cursor/mcp.json'), '{}\n')
-  git('add', '.cursor/mcp.json')
+  await git('add', '.cursor/mcp.json')
   const shared = await user.init('cursor')
   expect(shared).toMatchObject({ code: 1, stdout: expect.stringContaining('git shares it') })
   expect(user.read(join(repository, '.cursor/mcp.json'))).toBe('{}\n')
@@ -173,7 +174,7 @@ verifies('cli.init.block', 'Files that are one get one block, and it comes out t
   expect(user.files()).toEqual(before)
 
   // A CLAUDE.md that takes AGENTS.md in needs none of its own.
-  execFileSync('rm', [file('CLAUDE.md')])
+  rmSync(file('CLAUDE.md'))
   user.put(file('CLAUDE.md'), '@AGENTS.md\n')
   await user.init('claude')
   expect([read(file('CLAUDE.md')), read(file('AGENTS.md')).includes('parley:begin')]).toEqual(['@AGENTS.md\n', true])

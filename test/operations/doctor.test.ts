@@ -1,5 +1,4 @@
 /** `parley doctor`: nothing to say of a sound installation, and a line for each planted fault. */
-import { execFileSync } from 'node:child_process'
 import { appendFile, chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -14,6 +13,7 @@ import { loadConfig, readSettings } from '../../src/settings/read.ts'
 import { parleyCommand } from '../support/cli.ts'
 import { eachEngine } from '../support/engines.ts'
 import { bareEnv, mailbox, serveHere, temporaryFolder } from '../support/parley.ts'
+import { initRepository } from '../support/repository.ts'
 import { verifies } from '../support/verifies.ts'
 
 interface Report {
@@ -234,8 +234,7 @@ const planted: Record<
     says: /web-1/,
     async plant(storage) {
       const folder = join(storage, 'projects', 'web-1')
-      await mkdir(folder, { recursive: true })
-      execFileSync('git', ['init', '-q', '--initial-branch=main', folder])
+      await initRepository(folder)
       await writeFile(join(folder, '.git', 'refs', 'heads', 'main'), `${'ab'.repeat(20)}\n`)
     },
   },

@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'vitest'
 import { attackedServer, told } from '../support/attachment-attacks.ts'
@@ -6,8 +7,8 @@ import { shareServer } from '../support/parley.ts'
 import { bomb, film, noise, uriOf } from '../support/pictures.ts'
 import { verifies } from '../support/verifies.ts'
 
-const parley = shareServer()
-const { stored, newRepository, refuses } = attackedServer(parley)
+const parley = shareServer({ env: { ATTACHMENT_ROOTS: tmpdir() } })
+const { stored, newRepository, refuses } = attackedServer(parley, { listed: true })
 
 verifies(['mail.attach.bomb', 'mail.attach.refused'], 'images of too many pixels', async () => {
   const at = await newRepository()

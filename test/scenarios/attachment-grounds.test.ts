@@ -8,6 +8,8 @@ import { attackedServer, told } from '../support/attachment-attacks.ts'
 import { type Message, plainMail, type Receipt } from '../support/mail.ts'
 import { serveHere, shareServer, temporaryFolder } from '../support/parley.ts'
 import { drawing } from '../support/pictures.ts'
+import { initRepository } from '../support/repository.ts'
+import { gitOutput } from '../support/starter.ts'
 import { verifies } from '../support/verifies.ts'
 
 const parley = shareServer()
@@ -40,7 +42,7 @@ verifies('mail.attach.ground', 'files of a folder that is no git repository', as
     'attachments',
   )
   // A folder inside of a repository is none.
-  execFileSync('git', ['init', '--quiet', folder])
+  await initRepository(folder)
   expect(await attach(parley(), folder, 'notes.txt')).toMatchObject({ count: 1 })
   await mkdir(join(folder, 'part'))
   await writeFile(join(folder, 'part/notes.txt'), 'notes')
@@ -62,7 +64,7 @@ verifies('mail.attach.ground', 'ATTACHMENT_ROOTS lists folders whose projects ne
   expect(await attach(server, other, 'notes.txt')).toMatchObject({ count: 1 })
   expect((await told(attach(server, project, '.env'))).message).toMatch(/is hidden/)
   // The ignore rules of a repository around the project count as far as the listed folder.
-  execFileSync('git', ['init', '--quiet', root])
+  await initRepository(root)
   await writeFile(join(root, '.gitignore'), 'notes.txt\n')
   expect((await told(attach(server, project, 'notes.txt'))).message).toMatch(/ignored by git/)
   for (const folder of ['/', '/etc', '/usr/share', '/var', '/proc/self', '/home', homedir()])
@@ -75,7 +77,7 @@ verifies('mail.attach.ground', 'a home folder that is reached by a link is one',
   const home = join(folder, 'data/ann')
   await mkdir(home, { recursive: true })
   await writeFile(join(home, 'notes.txt'), 'notes')
-  for (const repository of [home, join(folder, 'data')]) execFileSync('git', ['init', '--quiet', repository])
+  for (const repository of [home, join(folder, 'data')]) await initRepository(repository)
   const link = join(folder, 'home')
   await symlink(home, link)
   vi.stubEnv('HOME', link)
@@ -96,7 +98,7 @@ verifies('mail.attach.hidden', 'a hidden folder is none for being named as the p
     await mkdir(project, { recursive: true })
     await writeFile(join(project, 'notes.txt'), 'notes')
   }
-  for (const made of [store, repository]) execFileSync('git', ['init', '--quiet', made])
+  for (const made of [store, repository]) await initRepository(made)
   const link = join(root, 'link')
   await symlink(store, link)
   const [listed, within, open] = await Promise.all([
@@ -123,7 +125,7 @@ verifies('mail.attach.hidden', 'hidden files, keys and ignored files of a reposi
   await mkdir(join(at.project, 'clone/inner'), { recursive: true })
   await at.write('.gitignore', 'build/\n*.local\n!kept.local\n/clone/\n')
   await at.write('clone/inner/a.txt', 'of a repository that this one ignores')
-  execFileSync('git', ['init', '--quiet', join(at.project, 'clone')])
+  await initRepository(join(at.project, 'clone'))
   await at.write('.env', 'HTTP_BEARER_TOKEN=secret')
   await at.write('.config/app.json', '{}')
   await at.write('build/plot.png', await drawing().png().toBuffer())
@@ -167,15 +169,15 @@ verifies('mail.attach.hidden', 'a repository cannot have git run or read anythin
   await at.write('notes.txt', 'x')
   const ran = join(at.folder, 'ran')
   await writeFile(join(at.folder, 'run.sh'), `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 })
-  const git = (...args: string[]) => execFileSync('git', ['-C', at.project, ...args])
-  git('add', 'notes.txt')
-  git('config', 'core.fsmonitor', join(at.folder, 'run.sh'))
-  git('config', 'core.hooksPath', at.folder)
+  const git = (...args: string[]) => gitOutput(args, { cwd: at.project })
+  await git('add', 'notes.txt')
+  await git('config', 'core.fsmonitor', join(at.folder, 'run.sh'))
+  await git('config', 'core.hooksPath', at.folder)
   expect(await at.send({ attachment_paths: ['notes.txt'] })).toMatchObject({ count: 1 })
-  expect(execFileSync('ls', [at.folder]).toString()).not.toMatch(/\bran\b/)
+  expect(await readdir(at.folder)).not.toContain('ran')
   await at.write('.gitignore', 'secret.txt\n')
   await at.write('secret.txt', 'x')
-  git('config', 'core.worktree', tmpdir())
+  await git('config', 'core.worktree', tmpdir())
   expect((await refuses(at, 'secret.txt', { markdown: false })).message).toMatch(/ignored by git/)
   expect(await at.send({ attachment_paths: ['notes.txt'] })).toMatchObject({ count: 1 })
   // Where git cannot say what is ignored, nothing is read.
@@ -205,19 +207,18 @@ verifies('mail.attach.worktrees', 'linked worktrees, submodules and clones that 
   const at = await newRepository()
   await at.write('.gitignore', '*.local\n')
   const as = ['-c', 'user.name=x', '-c', 'user.email=x@example.com', '-c', 'protocol.file.allow=always']
-  const git = (folder: string, ...args: string[]) =>
-    execFileSync('git', ['-C', folder, ...as, ...args], { stdio: 'pipe' })
-  git(at.project, 'add', '.gitignore')
-  git(at.project, 'commit', '--quiet', '-m', 'x')
+  const git = (cwd: string, ...args: string[]) => gitOutput([...as, ...args], { cwd })
+  await git(at.project, 'add', '.gitignore')
+  await git(at.project, 'commit', '--quiet', '-m', 'x')
   const [linked, shared, around] = ['linked', 'shared', 'around'].map((name) => join(at.folder, name)) as [
     string,
     string,
     string,
   ]
-  git(at.project, 'worktree', 'add', '--quiet', linked)
-  git(at.folder, 'clone', '--quiet', '--shared', at.project, shared)
-  git(at.folder, 'init', '--quiet', around)
-  git(around, 'submodule', '--quiet', 'add', at.project, 'part')
+  await git(at.project, 'worktree', 'add', '--quiet', linked)
+  await git(at.folder, 'clone', '--quiet', '--shared', at.project, shared)
+  await git(at.folder, 'init', '--quiet', around)
+  await git(around, 'submodule', '--quiet', 'add', at.project, 'part')
   for (const folder of [linked, shared, join(around, 'part')]) {
     await writeFile(join(folder, 'notes.txt'), 'notes')
     await writeFile(join(folder, 'secret.local'), 'x')
@@ -232,7 +233,7 @@ verifies('mail.attach.untouched', 'git that does not answer is ended, and the fi
   const pipe = join(at.folder, 'pipe')
   execFileSync('mkfifo', [pipe])
   // Nobody writes there: git would wait for its patterns for ever.
-  execFileSync('git', ['-C', at.project, 'config', 'core.excludesFile', pipe])
+  await gitOutput(['config', 'core.excludesFile', pipe], { cwd: at.project })
   const error = await told(at.send({ attachment_paths: ['notes.txt'] }))
   expect(error.message).toMatch(/could not be asked/)
 })

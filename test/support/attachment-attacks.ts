@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -6,6 +5,7 @@ import { expect } from 'vitest'
 import { plainMail } from './mail.ts'
 import { type Served, temporaryFolder } from './parley.ts'
 import { drawing } from './pictures.ts'
+import { initRepository } from './repository.ts'
 
 export interface Told {
   code: string
@@ -19,7 +19,8 @@ export const told = (call: Promise<unknown>): Promise<Told> =>
     (error) => error,
   )
 
-export function attackedServer(parley: () => Served) {
+/** Where ATTACHMENT_ROOTS lists the folders of the projects, they need no git, and no process says what it ignores. */
+export function attackedServer(parley: () => Served, { listed = false } = {}) {
   /** All rows of everything that a send could leave behind. */
   function stored(): unknown {
     const db = new DatabaseSync(join(parley().storage, 'parley.sqlite3'), { readOnly: true })
@@ -44,7 +45,7 @@ export function attackedServer(parley: () => Served) {
     const folder = await temporaryFolder()
     const project = join(folder, 'repository')
     await mkdir(join(project, 'docs'), { recursive: true })
-    execFileSync('git', ['init', '--quiet', project])
+    if (!listed) await initRepository(project)
     await writeFile(join(folder, 'secret.png'), await drawing().png().toBuffer())
     await writeFile(join(folder, 'secret.txt'), 'secret')
     const door = plainMail(parley())

@@ -15,7 +15,7 @@ import { findFile, findPart } from '../../src/store/messages/attachments.ts'
 import { TestClock } from './clock.ts'
 import type { TestDatabase } from './engines.ts'
 import { openTestHub, registered, usualRules } from './hub.ts'
-import { temporaryRepository } from './parley.ts'
+import { temporaryFolder } from './parley.ts'
 
 type Told = Pick<HubError, 'code' | 'message' | 'hint'>
 
@@ -32,11 +32,12 @@ export async function startAttachments(open: () => Promise<TestDatabase>, rules:
   const database = await open()
   const db = await database.connect()
   const clock = new TestClock()
+  // Listed, it needs no git, and no process says what that ignores.
+  const project = await temporaryFolder()
   const hub = await openTestHub(db, {
     clock,
-    rules: { attachments: { ...usualRules.attachments, ...rules } },
+    rules: { attachments: { ...usualRules.attachments, roots: [project], ...rules } },
   })
-  const project = await temporaryRepository()
   await mkdir(join(project, 'docs'))
   for (const name of ['GreenCastle', 'BlueLake']) await register(hub, local, { project, name })
   const { id: projectId } = await needProject(hub, local, project)

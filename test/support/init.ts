@@ -1,9 +1,9 @@
 /** A user with a home folder and a repository in it, for whom `parley init` is run. */
-import { execFileSync } from 'node:child_process'
 import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { parleyCommand } from './cli.ts'
 import { temporaryFolder } from './parley.ts'
+import { initRepository } from './repository.ts'
 
 export const corpus = join(import.meta.dirname, '..', 'fixtures', 'settings')
 
@@ -16,8 +16,7 @@ export const settingsTexts = (kind: string, { broken = false } = {}): { name: st
 export async function newUser() {
   const home = await temporaryFolder()
   const repository = join(home, 'work', 'back end')
-  mkdirSync(repository, { recursive: true })
-  execFileSync('git', ['init', '-q', repository])
+  await initRepository(repository)
   const run = (args: readonly string[], { cwd = repository, env = {} } = {}) =>
     parleyCommand({ storage: home }, ['init', ...args], { cwd, env: { PATH: '', ...env } })
   return {

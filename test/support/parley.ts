@@ -1,5 +1,5 @@
 /** A real Parley on a free port, with a storage folder of its own: `parley serve` as a child process, or the same server in this one. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,6 +12,7 @@ import { afterAll, beforeAll, inject, onTestFinished } from 'vitest'
 import { mallocSettings } from '../../bin/malloc.js'
 import { startServer } from '../../src/app/serve.ts'
 import { loadConfig } from '../../src/settings/read.ts'
+import { initRepository } from './repository.ts'
 
 const program = fileURLToPath(new URL('../../bin/parley.js', import.meta.url))
 
@@ -56,7 +57,7 @@ export async function temporaryFolder(later: Later = onTestEnd): Promise<string>
 /** The same as a git repository, whose files mail may carry. */
 export async function temporaryRepository(later?: Later): Promise<string> {
   const folder = await temporaryFolder(later)
-  execFileSync('git', ['init', '--quiet', folder])
+  await initRepository(folder)
   return folder
 }
 

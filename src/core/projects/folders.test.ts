@@ -1,5 +1,4 @@
 /** Folders of this machine as projects: spellings, links, worktrees, folders inside of others, and forgeries of them. */
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +8,8 @@ import { TestClock } from '../../../test/support/clock.ts'
 import { eachEngine } from '../../../test/support/engines.ts'
 import { dbOf } from '../../../test/support/feed.ts'
 import { openTestHub, type TestHubOptions } from '../../../test/support/hub.ts'
+import { initRepository } from '../../../test/support/repository.ts'
+import { gitOutput } from '../../../test/support/starter.ts'
 import { verifies } from '../../../test/support/verifies.ts'
 import { agentCaller, local, operator, person, tokenCaller } from '../access/callers.ts'
 import { ensureAgent } from '../agents/agents.ts'
@@ -22,20 +23,15 @@ function newFolder(): string {
   return folder
 }
 
-function repository(folder: string): string {
-  mkdirSync(folder, { recursive: true })
-  const git = (...args: string[]) =>
-    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args], {
-      cwd: folder,
-      stdio: 'pipe',
-    })
-  git('init', '-q')
-  git('commit', '-q', '--allow-empty', '-m', 'first')
+async function repository(folder: string): Promise<string> {
+  await initRepository(folder)
+  const as = ['-c', 'user.name=t', '-c', 'user.email=t@example.org']
+  await gitOutput([...as, 'commit', '-q', '--allow-empty', '-m', 'first'], { cwd: folder })
   return folder
 }
 
-function worktree(main: string, folder: string): string {
-  execFileSync('git', ['worktree', 'add', '-q', '--detach', folder], { cwd: main, stdio: 'pipe' })
+async function worktree(main: string, folder: string): Promise<string> {
+  await gitOutput(['worktree', 'add', '-q', '--detach', folder], { cwd: main })
   return folder
 }
 
@@ -85,8 +81,8 @@ eachEngine('A folder', (open) => {
   verifies('mail.project.real', 'that is a link or a worktree means its target, for those who are here', async () => {
     const hub = await start()
     const root = newFolder()
-    const main = repository(join(root, 'app'))
-    const tree = worktree(main, join(root, 'feature'))
+    const main = await repository(join(root, 'app'))
+    const tree = await worktree(main, join(root, 'feature'))
     mkdirSync(join(tree, 'src'))
     symlinkSync(main, join(root, 'link'))
     for (const caller of [local, operator]) {
@@ -109,8 +105,8 @@ eachEngine('A folder', (open) => {
   verifies('mail.project.real', 'that is a project already stays one, whatever it leads to', async () => {
     const hub = await start()
     const root = newFolder()
-    const main = repository(join(root, 'app'))
-    const tree = worktree(main, join(root, 'feature'))
+    const main = await repository(join(root, 'app'))
+    const tree = await worktree(main, join(root, 'feature'))
     const before = await ensureProject(hub, tokenCaller('t', true), tree)
     await ensureProject(hub, local, main)
     expect(await needProject(hub, local, tree)).toEqual(before)
@@ -121,8 +117,8 @@ eachEngine('A folder', (open) => {
   verifies('mail.project.worktrees-apart', 'that is a worktree is a project of its own where that is set', async () => {
     const hub = await start({ rules: { worktreesApart: true } })
     const root = newFolder()
-    const main = repository(join(root, 'app'))
-    const tree = worktree(main, join(root, 'feature'))
+    const main = await repository(join(root, 'app'))
+    const tree = await worktree(main, join(root, 'feature'))
     for (const folder of [main, tree]) expect(await ensureProject(hub, local, folder)).toMatchObject({ key: folder })
     await hub.close()
   })
@@ -130,8 +126,8 @@ eachEngine('A folder', (open) => {
   verifies('mail.project.forged', 'with a file .git that names another repository is no worktree of it', async () => {
     const hub = await start()
     const root = newFolder()
-    const victim = repository(join(root, 'victim'))
-    const real = worktree(victim, join(root, 'real'))
+    const victim = await repository(join(root, 'victim'))
+    const real = await worktree(victim, join(root, 'real'))
     const project = await ensureProject(hub, local, victim)
     for (const [name, line] of [
       ['copied', `gitdir: ${victim}/.git/worktrees/real\n`],
@@ -206,7 +202,7 @@ eachEngine('A folder', (open) => {
     mkdirSync(join(home, 'work', 'deep'), { recursive: true })
     expect(await projectOfFolder(hub, local, join(home, 'work', 'deep'))).toMatchObject({ place: work })
     // A home folder that is kept in git is one thing.
-    repository(home)
+    await repository(home)
     const dots = join(home, 'dots')
     mkdirSync(dots)
     expect(await projectOfFolder(hub, local, dots)).toMatchObject({ place: { key: home } })
@@ -219,7 +215,7 @@ eachEngine('A folder', (open) => {
     async () => {
       const hub = await start()
       const root = newFolder()
-      const app = await ensureProject(hub, local, repository(join(root, 'app')))
+      const app = await ensureProject(hub, local, await repository(join(root, 'app')))
       const inner = join(root, 'app', 'packages', 'web')
       mkdirSync(inner, { recursive: true })
       for (const folder of [inner, join(root, 'app', 'not-there')])
@@ -234,7 +230,7 @@ eachEngine('A folder', (open) => {
       expect(await projectOfFolder(hub, local, inner)).toEqual({ place: made.place, note: undefined })
       expect(await openProject(hub, local, inner)).toEqual({ place: made.place, note: undefined })
       // A repository inside of it has files and people of its own.
-      const own = repository(join(root, 'app', 'vendor', 'lib'))
+      const own = await repository(join(root, 'app', 'vendor', 'lib'))
       mkdirSync(join(own, 'src'))
       for (const folder of [own, join(own, 'src')])
         expect(await projectOfFolder(hub, local, folder)).toMatchObject({ place: { newKey: folder } })
