@@ -4,9 +4,10 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../../test/support/parley.ts'
+import { initRepository } from '../../test/support/repository.ts'
+import { gitOutput } from '../../test/support/starter.ts'
 import { verifies } from '../../test/support/verifies.ts'
 import { shaOfBytes, shaOfFile, writeBlob } from './blobs.ts'
-import { git } from './git.ts'
 import { Repository } from './repository.ts'
 
 async function* inParts(content: Buffer, size: number) {
@@ -15,9 +16,12 @@ async function* inParts(content: Buffer, size: number) {
 
 const bytesOf = (content: Buffer, size = content.length) => ({ size, parts: inParts(content, 1000) })
 
+const git = (cwd: string, args: readonly string[]) =>
+  gitOutput(args, { cwd, env: { PATH: process.env.PATH, HOME: cwd } })
+
 async function newRepository(): Promise<string> {
   const folder = await temporaryFolder()
-  await git(folder, ['init', '-q', '--template='])
+  await initRepository(folder)
   return folder
 }
 

@@ -4,12 +4,15 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { temporaryFolder } from '../../test/support/parley.ts'
+import { gitOutput } from '../../test/support/starter.ts'
 import { verifies } from '../../test/support/verifies.ts'
 import { Archive } from './archive.ts'
-import { git } from './git.ts'
 import { Repository } from './repository.ts'
 
 const owner = { id: 'test', author: { name: 'Ann', email: 'ann@example.org' } }
+
+const git = (cwd: string, args: readonly string[], input = '') =>
+  gitOutput(args, { cwd, input, env: { PATH: process.env.PATH, HOME: cwd } })
 
 /** The committed files with their texts. */
 async function filesOf(folder: string): Promise<Record<string, string>> {

@@ -44,7 +44,7 @@ describe('The archive', () => {
           },
           { timeout: 20_000, interval: 100 },
         )
-        .toBe(await repository.git('show', `main:${found}`))
+        .toBe(await repository.committed(found))
       return { path: found, text: repository.read(found) }
     }
     const gone = (path: string) =>
@@ -291,14 +291,14 @@ describe('The archive', () => {
       const here = async () =>
         (await commons.files().catch(() => [])).filter((path) => path.includes(topic) || path.startsWith('messages/2'))
       await expect.poll(async () => (await here()).length, { timeout: 20_000 }).toBe(4)
-      const texts = (await here()).map((path) => commons.git('show', `main:${path}`))
+      const texts = (await here()).map((path) => commons.committed(path))
       const all = (await Promise.all(texts)).join('\n')
       for (const words of ['by the other door', 'first words', '> more words', '# standup\n'])
         expect(all).toContain(words)
       expect((await commons.files()).filter((path) => path.startsWith('agents/bob/inbox/'))).toHaveLength(1)
       await printedBy(server(), ['topics', 'rename', 'standup', 'daily'])
       await expect
-        .poll(() => commons.git('show', `main:messages/threads/${topic}.md`), { timeout: 20_000, interval: 200 })
+        .poll(() => commons.committed(`messages/threads/${topic}.md`), { timeout: 20_000, interval: 200 })
         .toContain('# daily\n')
       await printedBy(server(), ['topics', 'delete', 'daily', '--force'])
       await expect.poll(async () => (await here()).length, { timeout: 20_000 }).toBe(1)

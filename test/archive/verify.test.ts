@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { archived, repositoryOf } from '../support/archive.ts'
+import { archived, isArchiveAtRest, repositoryOf } from '../support/archive.ts'
 import { httpPeer } from '../support/bus.ts'
 import { parleyCommand } from '../support/cli.ts'
 import { eachEngine } from '../support/engines.ts'
@@ -39,7 +39,11 @@ eachEngine('parley archive', (open, dialect) => {
     /** Resolves when all is archived. */
     const idle = async () => {
       await expect
-        .poll(async () => (await command('verify', '--json')).stdout.includes('"waiting":0'), { timeout: 30_000 })
+        .poll(
+          async () =>
+            isArchiveAtRest(server.storage) && (await command('verify', '--json')).stdout.includes('"waiting":0'),
+          { timeout: 30_000, interval: 200 },
+        )
         .toBe(true)
       await repository.sound()
     }
@@ -157,7 +161,10 @@ eachEngine('parley archive', (open, dialect) => {
       rmSync(join(server.storage, 'projects', '.archive.json'))
       const again = await serveHere({ storage: server.storage, env })
       await expect
-        .poll(async () => (await command('verify', '--json')).stdout.includes('"sound":true'), { timeout: 30_000 })
+        .poll(async () => (await command('verify', '--json')).stdout.includes('"sound":true'), {
+          timeout: 30_000,
+          interval: 200,
+        })
         .toBe(true)
       await again.stop()
     },

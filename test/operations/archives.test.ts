@@ -1,21 +1,22 @@
 /** Backups of a store with archives, made by a server that runs. */
-import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { archived } from '../support/archive.ts'
+import { archived, isArchiveAtRest } from '../support/archive.ts'
 import { parleyCommand } from '../support/cli.ts'
 import { mailbox, startParley, temporaryFolder } from '../support/parley.ts'
+import { gitOutput } from '../support/starter.ts'
 import { verifies } from '../support/verifies.ts'
 
-const git = (folder: string, ...args: string[]): string =>
-  execFileSync('git', ['-c', 'safe.directory=*', '-C', folder, ...args], { encoding: 'utf8' }).trim()
+const git = async (cwd: string, ...args: string[]): Promise<string> =>
+  (await gitOutput(['-c', 'safe.directory=*', ...args], { cwd })).trim()
 
 /** Everything that was sent is committed and checked out. */
 const settled = (parley: { storage: string }): Promise<void> =>
   expect
     .poll(
       async () => {
+        if (!isArchiveAtRest(parley.storage)) return undefined
         const { stdout } = await parleyCommand(parley, ['archive', 'verify', '--json'], { env: archived })
         return JSON.parse(stdout || '{}')
       },
@@ -31,24 +32,24 @@ verifies(
     const alice = mailbox(parley, 'alice')
     for (let n = 0; n < 20; n++) await alice.send('bob', `message ${n}`)
     await settled(parley)
-    const head = git(join(parley.storage, 'projects', 'commons'), 'rev-parse', 'main')
+    const head = await git(join(parley.storage, 'projects', 'commons'), 'rev-parse', 'main')
     const file = join(parley.storage, 'backup.tar.gz')
     expect(await parleyCommand(parley, ['backup', file])).toMatchObject({ code: 0 })
     await parley.end()
     const storage = await temporaryFolder()
     expect(await parleyCommand({ storage }, ['restore', file])).toMatchObject({ code: 0 })
     const folder = join(storage, 'projects', 'commons')
-    expect(git(folder, 'rev-parse', 'main')).toBe(head)
-    expect(git(folder, 'fsck', '--no-dangling')).toBe('')
+    expect(await git(folder, 'rev-parse', 'main')).toBe(head)
+    expect(await git(folder, 'fsck', '--no-dangling')).toBe('')
     // Its files are there before any server is.
     expect(await parleyCommand({ storage }, ['archive', 'verify'])).toMatchObject({ code: 0 })
-    expect(git(folder, 'status', '--porcelain')).toBe('')
+    expect(await git(folder, 'status', '--porcelain')).toBe('')
     const again = await startParley({ storage, env: archived })
     await mailbox(again, 'alice').send('bob', 'after the restore')
     await settled(again)
-    expect(git(folder, 'rev-list', '--count', `${head}..main`)).not.toBe('0')
-    expect(git(folder, 'merge-base', head, 'main')).toBe(head)
-    expect(git(folder, 'status', '--porcelain')).toBe('')
+    expect(await git(folder, 'rev-list', '--count', `${head}..main`)).not.toBe('0')
+    expect(await git(folder, 'merge-base', head, 'main')).toBe(head)
+    expect(await git(folder, 'status', '--porcelain')).toBe('')
     expect(existsSync(join(folder, 'messages'))).toBe(true)
   },
   120_000,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { openDb } from '../../src/db/open.ts'
-import { archived, repositoryOf } from '../support/archive.ts'
+import { archived, isArchiveAtRest, repositoryOf } from '../support/archive.ts'
 import { parleyCommand } from '../support/cli.ts'
 import { newDesk } from '../support/mail.ts'
 import { serveHere, temporaryFolder } from '../support/parley.ts'
@@ -32,7 +32,10 @@ verifies(
     const repository = repositoryOf(server.storage, slug)
     const archivedAll = () =>
       expect
-        .poll(async () => (await run('archive', 'verify', '--json')).json(), { timeout: 30_000, interval: 100 })
+        .poll(async () => isArchiveAtRest(server.storage) && (await run('archive', 'verify', '--json')).json(), {
+          timeout: 30_000,
+          interval: 100,
+        })
         .toMatchObject({ waiting: 0, sound: true, findings: [] })
     await archivedAll()
     const db = await openDb(`sqlite:${join(server.storage, 'parley.sqlite3')}`)

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { isAllShown } from '../../src/archive/archive.ts'
 import { gitOutput, runToEnd } from './starter.ts'
 
 export const archived = { ARCHIVE_ENABLED: 'true' }
@@ -31,6 +32,8 @@ export function repositoryOf(storage: string, slug: string) {
     bytes: (path: string) => readFileSync(join(folder, path)),
     /** The committed files. */
     files: () => lines('ls-tree', '-r', '--name-only', 'main'),
+    /** The text of a committed file. */
+    committed: (path: string) => ofMain('show', `main:${path}`),
     /** All files with the names of their contents. */
     tree: () => ofMain('rev-parse', 'main^{tree}'),
     subjects: () => lines('log', '--format=%s', 'main'),
@@ -56,6 +59,9 @@ function commitOf(folder: string): string {
     return '?'
   }
 }
+
+/** Whether all that is committed is checked out, which waits for a pause: `archive verify` starts four processes for each project. */
+export const isArchiveAtRest = (storage: string): boolean => isAllShown(join(storage, 'projects'))
 
 export const archivedProjects = (storage: string): string[] =>
   readdirSync(join(storage, 'projects')).filter((name) => !name.startsWith('.'))

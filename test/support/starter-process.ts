@@ -7,6 +7,7 @@ export interface Start {
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
+  readonly input: string
 }
 
 export interface Ended {
@@ -18,8 +19,11 @@ export interface Ended {
   readonly said: string
 }
 
-process.on('message', ({ number, program, args, cwd, env }: Start) => {
-  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+process.on('message', ({ number, program, args, cwd, env, input }: Start) => {
+  const child = spawn(program, args, { cwd, env, stdio: 'pipe' })
+  // It may end without reading.
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
   const chunks = { stdout: [] as Buffer[], stderr: [] as Buffer[], said: [] as Buffer[] }
   for (const name of ['stdout', 'stderr'] as const)
     child[name].on('data', (chunk: Buffer) => {

@@ -16,13 +16,19 @@ export const starterPid = (): number | undefined => starter?.pid
 interface Given {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string | undefined>>
+  /** The text on its stdin. */
+  readonly input?: string
 }
 
 /** Runs a program to its end. */
-export function runToEnd(program: string, args: readonly string[], { cwd, env = process.env }: Given): Promise<Ended> {
+export function runToEnd(
+  program: string,
+  args: readonly string[],
+  { cwd, env = process.env, input = '' }: Given,
+): Promise<Ended> {
   starter ??= startStarter()
   const { promise, resolve } = Promise.withResolvers<Ended>()
-  const start: Start = { number: ++asked, program, args, cwd, env }
+  const start: Start = { number: ++asked, program, args, cwd, env, input }
   waiting.set(start.number, resolve)
   starter.send(start)
   return promise
