@@ -136,11 +136,17 @@ export async function reservedRepository(at: Served) {
   return { ...repository, ...project }
 }
 
-/** The exit codes of a commit of a held file, and of a free one. */
-export async function tried(repository: Repository): Promise<(number | string)[]> {
+/** The outcomes of a commit of a held file, and of a free one. */
+export async function attempts(repository: Repository): Promise<{ held: Outcome; free: Outcome }> {
   await repository.write({ 'held/x': `${Math.random()}` })
   const held = await repository.commit('BlueLake')
   await repository.git('reset', '-q', '--hard')
   await repository.write({ 'free/x': `${Math.random()}` })
-  return [held.code, (await repository.commit('BlueLake')).code]
+  return { held, free: await repository.commit('BlueLake') }
+}
+
+/** Their exit codes. */
+export async function tried(repository: Repository): Promise<(number | string)[]> {
+  const { held, free } = await attempts(repository)
+  return [held.code, free.code]
 }
