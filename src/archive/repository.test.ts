@@ -117,6 +117,20 @@ describe('A repository', () => {
     expect(other.isCurrent()).toBe(false)
     expect(Object.keys(await filesOf(folder))).toEqual(['a.md'])
   })
+
+  test.each(['ab'.repeat(20), 'ref: refs/heads/other', ''])(
+    'refuses to write over a newest commit that cannot be read: %j',
+    async (newest) => {
+      const folder = join(await temporaryFolder(), 'repository')
+      const main = join(folder, '.git', 'refs', 'heads', 'main')
+      await Repository.open(folder, owner)
+      writeFileSync(main, `${newest}\n`)
+      const repository = await Repository.open(folder, owner)
+      await repository.add({ subject: 'one', at: 1, files: [{ path: 'a.md', text: '1' }] })
+      await expect(repository.keep()).rejects.toThrow('somebody else')
+      expect(readFileSync(main, 'utf8')).toBe(`${newest}\n`)
+    },
+  )
 })
 
 test('A repository is made as git makes it, and one that is there keeps its settings', async () => {
