@@ -1,20 +1,26 @@
 /** Backups and archives that somebody has tampered with: nothing in them runs a program, writes elsewhere or ends in a stack trace. */
 import { existsSync } from 'node:fs'
-import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { parleyCommand } from '../support/cli.ts'
-import { mailbox, serveHere, temporaryFolder } from '../support/parley.ts'
+import { mailbox, serveHere, share, temporaryFolder } from '../support/parley.ts'
 import { reseal } from '../support/resealed.ts'
 import { verifies } from '../support/verifies.ts'
+
+const whole = share(async (later) => {
+  const storage = await temporaryFolder(later)
+  const server = await serveHere({ storage, later })
+  await mailbox(server, 'alice').send('bob', 'one')
+  await server.stop()
+  expect(await parleyCommand({ storage }, ['archive', 'rebuild'])).toMatchObject({ code: 0, stderr: '' })
+  return storage
+})
 
 /** A store with an archive, and a folder where a program that runs leaves a mark. */
 async function furnished() {
   const storage = await temporaryFolder()
-  const server = await serveHere({ storage })
-  await mailbox(server, 'alice').send('bob', 'one')
-  await server.stop()
-  expect(await parleyCommand({ storage }, ['archive', 'rebuild'])).toMatchObject({ code: 0, stderr: '' })
+  await cp(whole(), storage, { recursive: true })
   const marks = await temporaryFolder()
   return { storage, marks, repository: join(storage, 'projects', 'commons') }
 }
