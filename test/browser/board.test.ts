@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import { seedBoard } from '../support/board.ts'
 import { describeInBrowser, phone, shareBrowser, shareSeeded } from '../support/browser.ts'
-import { wrongLooks } from '../support/looks.ts'
+import { pageToLookAt, wrongLooks } from '../support/looks.ts'
 import { callTool } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
@@ -58,7 +58,7 @@ describeInBrowser('The board', () => {
 
   verifies('web.needs.acts', 'reminds an agent of all that it owes, and stays where it was', async () => {
     const { url } = parley()
-    const page = await (await open()).newPage()
+    const page = await pageToLookAt(await open())
     await page.goto(`${url}/mail/attention`)
     await page.getByRole('button', { name: 'Remind CopperHeron' }).click()
     await page.getByText('Everybody who is late was reminded.').waitFor()

@@ -1,7 +1,7 @@
 /** The readable page of the post door in a real browser. */
 import { expect } from 'vitest'
 import { describeInBrowser, shareBrowser, watchHarm } from '../support/browser.ts'
-import { wrongLooks } from '../support/looks.ts'
+import { pageToLookAt, wrongLooks } from '../support/looks.ts'
 import { shareServer } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
@@ -14,7 +14,7 @@ describeInBrowser('The page of the post door', () => {
     'passes WCAG 2.2 AA in both themes, on a desk and on a phone, and its links lead somewhere',
     async () => {
       const { url } = parley()
-      const page = await (await open()).newPage()
+      const page = await pageToLookAt(await open())
       const harm = watchHarm(page, url)
       await page.goto(`${url}/docs`)
       const links = await page.locator('nav a').evaluateAll((all) => all.map((one) => one.getAttribute('href') ?? ''))

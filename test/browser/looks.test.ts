@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import { pages } from '../../src/doors/web/routes.ts'
 import { describeInBrowser, desktop, phone, shareBrowser, shareSeeded } from '../support/browser.ts'
-import { twoLooks, wrongLooks } from '../support/looks.ts'
+import { pageToLookAt, twoLooks, wrongLooks } from '../support/looks.ts'
 import { seedHub, seedSealed } from '../support/seeded.ts'
 import { pagesOf } from '../support/seeded-pages.ts'
 import { verifies } from '../support/verifies.ts'
@@ -27,7 +27,7 @@ describeInBrowser('Every page', () => {
           route,
         ).not.toEqual([])
       }
-      const page = await (await open()).newPage()
+      const page = await pageToLookAt(await open())
       const wrong: string[] = []
       for (const [name, path] of listed) {
         await page.goto(url + path)
@@ -48,7 +48,7 @@ describeInBrowser('Every page', () => {
   verifies('web.looks.accessible', 'also with a dialog, a question, a fault, a preview or a notice in it', async () => {
     const { url } = parley()
     const { compose = '', inbox = '', reservations = '' } = await pagesOf(url)
-    const page = await (await open()).newPage()
+    const page = await pageToLookAt(await open())
     const ask = (path: string) => async () => {
       await page.goto(url + path)
       await page.locator('a[href*="confirm="]').first().click()
