@@ -9,6 +9,7 @@ import {
   eras,
   type Mail,
   mailbox,
+  serveHere,
   shareServer,
   startParley,
   temporaryFolder,
@@ -135,7 +136,7 @@ verifies('ask.reply.resumed', 'A call that died with its server goes on at the n
   await mailbox(dying, 'bob').send('carol', 'meanwhile')
   await dying.end('SIGKILL')
   expect(await lost).toBe('lost')
-  const next = await startParley({ storage })
+  const next = await serveHere({ storage })
   const asked = callTool(`${next.url}/agents/alice/mcp`, 'send_to_agent', args)
   await expect.poll(() => waitingCalls(next), { interval: 5 }).toBe(1)
   await mailbox(next, 'bob').send('alice', 'yes', undefined, 'q')

@@ -19,7 +19,6 @@ import {
   mailbox,
   type Served,
   serveHere,
-  startParley,
   temporaryFolder,
   temporaryRepository,
 } from '../support/parley.ts'
@@ -175,7 +174,7 @@ for (const era of eras)
     'connect.restart.waits',
     `A call waits for a server that restarts, and the session goes on (${era})`,
     async () => {
-      const first = await startParley()
+      const first = await serveHere()
       const client = await connected(first.storage, era, [
         '--server',
         first.url,
@@ -185,9 +184,9 @@ for (const era of eras)
         'alice',
       ])
       await call(client, 'send_to_agent', { name: 'bob', msg: 'one' })
-      await first.end()
+      await first.stop()
       const sending = call(client, 'send_to_agent', { name: 'bob', msg: 'two' })
-      const again = await startParley({ storage: first.storage, env: { HTTP_PORT: String(first.port) } })
+      const again = await serveHere({ storage: first.storage, env: { HTTP_PORT: String(first.port) } })
       await sending
       await call(client, 'send_to_agent', { name: 'bob', msg: 'three' })
       const bob = mailbox(again, 'bob')

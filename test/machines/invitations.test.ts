@@ -1,7 +1,7 @@
 /** Invitations at the command line and over HTTP: the line to pass on, its page, and the exchange for a key. */
 import { expect } from 'vitest'
 import { parleyCommand, printedBy } from '../support/cli.ts'
-import { mailbox, type Served, serveHere, startParley } from '../support/parley.ts'
+import { mailbox, type Served, serveHere, serveLogged } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
 const join = (parley: Pick<Served, 'url'>, body: object) =>
@@ -80,7 +80,7 @@ verifies('access.invite.guessed', 'Wrong codes over HTTP are counted, and told w
 })
 
 verifies('access.invite.hash', 'The loudest log has no code of an invitation', async () => {
-  const parley = await startParley({ env: { LOG_LEVEL: 'trace' } })
+  const parley = await serveLogged({ env: { LOG_LEVEL: 'trace' } })
   await mailbox(parley, 'alice').check()
   const { link, agent, code } = await invited(parley, 'bob')
   await fetch(link)
@@ -88,7 +88,7 @@ verifies('access.invite.hash', 'The loudest log has no code of an invitation', a
   await fetch(`${link}/more`)
   await join(parley, { agent: 'mallory', code })
   await join(parley, { agent, code })
-  await parley.end()
-  expect(parley.output.stderr + parley.output.stdout).toContain('/join')
-  expect(parley.output.stderr + parley.output.stdout).not.toContain(code)
+  await parley.stop()
+  expect(parley.logged()).toContain('/join')
+  expect(parley.logged()).not.toContain(code)
 })

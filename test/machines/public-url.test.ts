@@ -1,7 +1,7 @@
 /** HTTP_PUBLIC_URL, and invitations on the pages, whose links carry it. */
 import { request } from 'node:http'
 import { describe, expect } from 'vitest'
-import { type Served, serveHere, shareServer, startParley } from '../support/parley.ts'
+import { type Served, serveHere, shareServer } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 import { strangeIn, visitor } from '../support/web.ts'
 
@@ -33,14 +33,13 @@ describe('HTTP_PUBLIC_URL', () => {
     expect(await (await fetch(`${parley().url}/openapi.json`)).json()).toMatchObject({ servers: [{ url: publicUrl }] })
     const pages = visitor(parley().url)
     expect((await pages.get('/mail')).text).toContain(`--transport http parley ${publicUrl}/mcp`)
-    const named = await startParley({ env: { HTTP_PUBLIC_URL: publicUrl } })
-    expect(named.output.stdout).toContain(`is ready at ${named.url} (for others: ${publicUrl})\n`)
+    const named = await serveHere({ env: { HTTP_PUBLIC_URL: publicUrl } })
+    expect(named.banner).toContain(`is ready at ${named.url} (for others: ${publicUrl})\n`)
     for (const line of [`pages     ${publicUrl}/mail`, `mail      ${publicUrl}/mcp`, 'parley invite NAME'])
-      expect(named.output.stdout).toContain(line)
-    expect(named.output.stdout).not.toContain('set HTTP_PUBLIC_URL')
-    await named.end()
-    const nameless = await startParley({ args: ['--host', '0.0.0.0'] })
-    expect(nameless.output.stdout).toMatch(/403 by any name: set HTTP_PUBLIC_URL/)
+      expect(named.banner).toContain(line)
+    expect(named.banner).not.toContain('set HTTP_PUBLIC_URL')
+    const nameless = await serveHere({ env: { HTTP_HOST: '0.0.0.0' } })
+    expect(nameless.banner).toMatch(/403 by any name: set HTTP_PUBLIC_URL/)
   })
 
   verifies('serve.public.hosts', 'lets its own host and origin in, and is named to others', async () => {

@@ -1,31 +1,22 @@
 /** The lines of the log: what they say of a request, and of credentials that were refused. */
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import { startServer } from '../../src/app/serve.ts'
 import { createLouder } from '../../src/app/server-log.ts'
 import { createLog } from '../../src/base/log.ts'
-import { loadConfig } from '../../src/settings/read.ts'
 import { TestClock } from '../support/clock.ts'
 import { startCollector } from '../support/otlp.ts'
-import { bareEnv, mailbox, onTestEnd, temporaryFolder } from '../support/parley.ts'
+import { mailbox, serveLogged } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
-type Line = Readonly<Record<string, unknown>>
-
-/** A server in this process, and the lines that it has logged. */
-async function serveLogged(env: Record<string, string> = {}) {
-  const to = new PassThrough()
-  const lines: Line[] = []
-  to.on('data', (text: Buffer) => lines.push(JSON.parse(String(text))))
-  const config = loadConfig(bareEnv(await temporaryFolder(), { HTTP_PORT: '0', ...env }))
-  const server = await startServer(config, createLog({ level: config.LOG_LEVEL, json: true, to }))
-  onTestEnd(() => server.stop())
-  return { url: server.url, lines: (msg: string) => lines.filter((line) => line.msg === msg) }
+/** A server in this process, and the lines of its log that say this. */
+async function serveLines(env: Record<string, string> = {}) {
+  const { url, lines } = await serveLogged({ env })
+  return { url, lines: (msg: string) => lines().filter((line) => line.msg === msg) }
 }
 
 verifies('serve.log.request', 'a call is a line with its request, door, tool, outcome, time and trace', async () => {
   const collector = await startCollector()
-  const { url, lines } = await serveLogged({ ...collector.env, HTTP_REQUEST_LOG_ENABLED: 'true', LOG_LEVEL: 'debug' })
+  const { url, lines } = await serveLines({ ...collector.env, HTTP_REQUEST_LOG_ENABLED: 'true', LOG_LEVEL: 'debug' })
   await mailbox({ url }, 'alice').send('bob', 'hello')
   await expect(mailbox({ url }, 'alice').send('bob', '')).rejects.toThrow()
   await expect.poll(() => lines('request').length).toBe(2)
@@ -49,7 +40,7 @@ verifies('serve.log.request', 'a call is a line with its request, door, tool, ou
 })
 
 verifies('serve.log.refused', 'refused credentials are counted, and the first of a minute logged', async () => {
-  const { url, lines } = await serveLogged({
+  const { url, lines } = await serveLines({
     METRICS_TOKEN: 'the-right-token-here',
     HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED: 'false',
     HTTP_WRONG_KEYS_PER_MINUTE: '30',

@@ -1,8 +1,8 @@
 /** Traces, as a collector receives them from real servers. */
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { eachEngine } from '../support/engines.ts'
 import { type Span, startCollector } from '../support/otlp.ts'
-import { callTool, mailbox, startParley, waitingCalls } from '../support/parley.ts'
+import { callTool, mailbox, serveHere, startParley, waitingCalls } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
 const trace = '0af7651916cd43dd8448eb211c80319c'
@@ -80,9 +80,15 @@ eachEngine('Traces of two nodes', (open) => {
   )
 })
 
+/** In this process: OpenTelemetry reads its own variables from the environment. */
+async function serveTraced(env: Record<string, string>) {
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
+  return serveHere({ env })
+}
+
 verifies('serve.traces.parent', 'a client names its trace in _meta, and the call is in it', async () => {
   const collector = await startCollector()
-  const parley = await startParley({ env: collector.env })
+  const parley = await serveTraced(collector.env)
   await callTool(`${parley.url}/agents/alice/mcp`, 'check_mail', {}, { meta: { traceparent } })
   await expect.poll(() => byName(collector.spans(), 'tool check_mail'), patiently).toBeDefined()
   await expect.poll(() => byName(collector.spans(), 'POST /agents/:agent/mcp'), patiently).toBeDefined()
@@ -99,10 +105,10 @@ verifies(
   async () => {
     const collector = await startCollector()
     const sampler = { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }
-    const parley = await startParley({ env: { ...collector.env, ...sampler } })
+    const parley = await serveTraced({ ...collector.env, ...sampler })
     await mailbox(parley, 'alice').send('bob', 'hello')
     await callTool(`${parley.url}/agents/bob/mcp`, 'check_mail', {}, { meta: { traceparent } })
-    expect(await parley.end()).toBe(0)
+    await parley.stop()
     const spans = collector.spans()
     expect(byName(spans, 'tool check_mail')).toMatchObject({ traceId: trace, parentSpanId: parent, links: [] })
     expect(wayUp(spans, byName(spans, 'take'))).toEqual(['take', 'tool check_mail'])
@@ -120,7 +126,7 @@ verifies(
   async () => {
     const collector = await startCollector()
     const sampler = { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }
-    const parley = await startParley({ env: { ...collector.env, ...sampler } })
+    const parley = await serveTraced({ ...collector.env, ...sampler })
     await mailbox(parley, 'alice').send('bob', 'first')
     // Sampled by its parent, left out by its parent, left out by the sampler: one after the other, all at once.
     const numbers = Array.from({ length: 60 }, (_, n) => n)
@@ -128,7 +134,7 @@ verifies(
     await Promise.all(numbers.map((n) => mailbox(parley, 'alice', headersOf(n)).send(`bob-${n}`, 'hello')))
     for (const n of numbers)
       await mailbox(parley, `bob-${n}`, { headers: { traceparent: parentOf(n + 100, true) } }).check()
-    expect(await parley.end()).toBe(0)
+    await parley.stop()
 
     const spans = collector.spans()
     for (const n of numbers) {
@@ -149,7 +155,7 @@ verifies(
   'a call of another trace than its request ends the spans of both when it goes to sleep',
   async () => {
     const collector = await startCollector()
-    const parley = await startParley({ env: collector.env })
+    const parley = await serveTraced(collector.env)
     await mailbox(parley, 'bob').check()
     const waiting = callTool(
       `${parley.url}/agents/bob/mcp`,
@@ -170,21 +176,21 @@ verifies(
 verifies('serve.traces.parent', 'a traceparent that is none leaves the decision with the sampler', async () => {
   const collector = await startCollector()
   const sampler = { OTEL_TRACES_SAMPLER: 'parentbased_always_off' }
-  const parley = await startParley({ env: { ...collector.env, ...sampler } })
+  const parley = await serveTraced({ ...collector.env, ...sampler })
   const headers = { traceparent: 'canary' }
   await callTool(`${parley.url}/agents/alice/mcp`, 'check_mail', {}, { headers, meta: headers })
   await mailbox(parley, 'alice', { headers: { traceparent } }).check()
-  expect(await parley.end()).toBe(0)
+  await parley.stop()
   expect(new Set(collector.spans().map(({ traceId }) => traceId))).toEqual(new Set([trace]))
 })
 
 verifies('serve.traces.parent', 'a search that catches up with what was sent is in no trace of a send', async () => {
   const collector = await startCollector()
-  const parley = await startParley({ env: collector.env })
+  const parley = await serveTraced(collector.env)
   for (let n = 0; n < 5; n++) await mailbox(parley, 'alice').send('bob', `message ${n}`)
   // The index has followed.
   await new Promise((resolve) => setTimeout(resolve, 3000))
-  expect(await parley.end()).toBe(0)
+  await parley.stop()
   const spans = collector.spans()
   for (const commit of spans.filter(({ name }) => name === 'commit')) expect(wayUp(spans, commit)[1]).toBe('send')
 })

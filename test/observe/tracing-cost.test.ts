@@ -11,7 +11,7 @@ import { createMetrics } from '../../src/base/metrics.ts'
 import { inRoot } from '../../src/base/tracing.ts'
 import { loadConfig } from '../../src/settings/read.ts'
 import { startCollector } from '../support/otlp.ts'
-import { bareEnv, mailbox, startParley, temporaryFolder } from '../support/parley.ts'
+import { bareEnv, mailbox, serveLogged, startParley, temporaryFolder } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
 /** A setting that only the SDK knows: a file with it holds its code. */
@@ -74,7 +74,8 @@ verifies(
       OTEL_EXPORTER_OTLP_TIMEOUT: '200',
       OTEL_BSP_SCHEDULE_DELAY: '20',
     }
-    const parley = await startParley({ env })
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
+    const parley = await serveLogged({ env })
     const alice = mailbox(parley, 'alice')
     const numbers = Array.from({ length: 50 }, (_, n) => String(n))
     await Promise.all(numbers.map((n) => alice.send('bob', n)))
@@ -83,8 +84,8 @@ verifies(
     expect(taken.toSorted()).toEqual(numbers.toSorted())
     const lost = async () => lostIn(await (await fetch(`${parley.url}/metrics`)).text())
     await expect.poll(lost, { timeout: 10_000 }).toBeGreaterThan(0)
-    expect(await parley.end()).toBe(0)
-    expect(parley.output.stderr).not.toMatch(/"level":[56]0/)
+    await parley.stop()
+    expect(parley.logged()).not.toMatch(/"level":[56]0/)
   },
   20_000,
 )

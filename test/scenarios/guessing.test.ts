@@ -1,7 +1,7 @@
 /** Somebody guesses at secrets, at once, at two servers on one store, and again after one of them was killed. */
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { engines } from '../support/engines.ts'
-import { startParley } from '../support/parley.ts'
+import { serveHere, startParley } from '../support/parley.ts'
 import { agentWith, ask, register } from '../support/post.ts'
 import { verifies } from '../support/verifies.ts'
 import { visitor } from '../support/web.ts'
@@ -37,9 +37,10 @@ for (const engine of engines())
           HTTP_BEARER_TOKEN: token,
           SECRET_KEY: 'one key for both servers 0123',
         }
-        const first = await startParley({ env })
-        const start = () => startParley({ env, storage: first.storage })
-        const second = await start()
+        // One of the two is in the process of the test; the other is one that can be killed.
+        const first = await serveHere({ env })
+        const { storage } = first
+        const second = await startParley({ env, storage })
         const at = (n: number) => (n % 2 === 0 ? first : second)
         const [alice, bob] = [await register(first, 'alice'), await register(second, 'bob')]
         const { verification_code: code } = (await alice.request(bob)).body
@@ -64,7 +65,7 @@ for (const engine of engines())
         expect(await key(0, bob.key)).toBe(200)
 
         await second.end('SIGKILL')
-        const third = await start()
+        const third = await serveHere({ env, storage })
         expect((await agentWith(third, bob).approve(code)).status).toBe(429)
         const person = visitor(third.url)
         await person.get('/mail/login')

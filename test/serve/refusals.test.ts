@@ -158,7 +158,7 @@ describe('Settings', () => {
     await mkdir(join(storage, '.parley'))
     await writeFile(join(storage, '.parley', '.env'), text)
     const token = 'from-the-environment'
-    const parley = await startParley({ storage, env: { HTTP_BEARER_TOKEN: token } })
+    const parley = await serveHere({ storage, env: { HTTP_BEARER_TOKEN: token } })
     await expect(mailbox(parley, 'alice').check()).rejects.toThrow('401')
     const headers = { Authorization: `Bearer ${token}` }
     expect(await mailbox(parley, 'alice', { headers }).check()).toBeNull()

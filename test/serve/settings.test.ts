@@ -7,7 +7,7 @@ import { openLog } from '../../src/app/open.ts'
 import { loadConfig } from '../../src/settings/read.ts'
 import { parleyCommand } from '../support/cli.ts'
 import { eachEngine } from '../support/engines.ts'
-import { mailbox, startParley, temporaryFolder } from '../support/parley.ts'
+import { mailbox, serveLogged, startParley, temporaryFolder } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 import { ask, openSession } from '../support/wire.ts'
 
@@ -39,7 +39,7 @@ verifies(
 
 verifies('serve.log.requests', 'Each request is a line at level info, and holds no credential', async () => {
   const token = 'marker-token-of-the-operator'
-  const parley = await startParley({ env: { HTTP_REQUEST_LOG_ENABLED: 'true', HTTP_BEARER_TOKEN: token } })
+  const parley = await serveLogged({ env: { HTTP_REQUEST_LOG_ENABLED: 'true', HTTP_BEARER_TOKEN: token } })
   const bearer = { Authorization: `Bearer ${token}` }
   const session = await openSession(`${parley.url}/agents/alice/mcp`, bearer)
   const key = `amb_${'0123456789abcdef'.repeat(4)}`
@@ -53,26 +53,21 @@ verifies('serve.log.requests', 'Each request is a line at level info, and holds 
     `http://me:marker-password@127.0.0.1:${parley.port}/metrics?token=marker-query`,
   ]
   for (const path of paths) await ask(parley, { path, headers: bearer })
-  expect(await parley.end()).toBe(0)
-  const printed = parley.output.stdout + parley.output.stderr
-  const lines = parley.output.stderr
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line))
-  const requests = lines.filter(({ msg }) => msg === 'request')
+  await parley.stop()
+  const requests = parley.lines().filter(({ msg }) => msg === 'request')
   expect(requests[0]).toMatchObject({ level: 30, method: 'POST', path: '/agents/alice/mcp', status: 200 })
   expect(requests.slice(1).map(({ path }) => path)).toEqual(
     expect.arrayContaining(['/metrics', '/nothing', '/nothing/[secret]']),
   )
   expect(requests).toHaveLength(paths.length + 1)
-  for (const secret of ['marker', key, session]) expect(printed).not.toContain(secret)
+  for (const secret of ['marker', key, session]) expect(parley.logged()).not.toContain(secret)
 })
 
 verifies('serve.log.requests', 'Without the setting they are not at level info', async () => {
-  const parley = await startParley()
+  const parley = await serveLogged()
   await mailbox(parley, 'alice').check()
-  expect(await parley.end()).toBe(0)
-  expect(parley.output.stderr).not.toContain('"msg":"request"')
+  await parley.stop()
+  expect(parley.logged()).not.toContain('"msg":"request"')
 })
 
 verifies('serve.log.trace', 'Entries of level trace come whatever LOG_LEVEL says, unless that is silent', () => {
@@ -91,11 +86,11 @@ eachEngine('DATABASE_ECHO', (open) => {
   verifies('serve.log.statements', 'shows each statement at level debug, and no value of any', async () => {
     const { url } = await open()
     const started = async (LOG_LEVEL: string) => {
-      const parley = await startParley({ env: { DATABASE_URL: url, DATABASE_ECHO: 'true', LOG_LEVEL } })
+      const parley = await serveLogged({ env: { DATABASE_URL: url, DATABASE_ECHO: 'true', LOG_LEVEL } })
       await mailbox(parley, 'alice').send('bob', 'marker-body', `marker-${LOG_LEVEL}`)
       expect(await mailbox(parley, 'bob').check()).toMatchObject({ content: 'marker-body' })
-      expect(await parley.end()).toBe(0)
-      return parley.output.stderr
+      await parley.stop()
+      return parley.logged()
     }
     const loud = await started('debug')
     expect(loud).toMatch(/"level":20,.*"sql":"[^"]*INSERT INTO messages \(.*"msg":"statement"/)

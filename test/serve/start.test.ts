@@ -14,6 +14,7 @@ import {
   mailbox,
   runParley,
   serveHere,
+  serveLogged,
   startParley,
   temporaryFolder,
 } from '../support/parley.ts'
@@ -46,18 +47,18 @@ describe('The banner', () => {
     'lets the shell fill in the key of an agent where one is needed, and never shows the token',
     async () => {
       const token = 'a-token-nobody-may-see'
-      const { output } = await startParley({
+      const { banner, logged } = await serveLogged({
         env: { HTTP_BEARER_TOKEN: token, HTTP_ALLOW_LOCALHOST_UNAUTHENTICATED: 'false' },
       })
-      expect(output.stdout.match(/--header "Authorization: Bearer \$PARLEY_API_KEY"/g)).toHaveLength(4)
-      expect(output.stdout).toMatch(/codex mcp add .* --bearer-token-env-var PARLEY_API_KEY\n/)
-      expect(output.stdout + output.stderr).not.toContain(token)
+      expect(banner.match(/--header "Authorization: Bearer \$PARLEY_API_KEY"/g)).toHaveLength(4)
+      expect(banner).toMatch(/codex mcp add .* --bearer-token-env-var PARLEY_API_KEY\n/)
+      expect(banner + logged()).not.toContain(token)
     },
   )
 
   verifies('serve.start.banner', 'leaves the token out where callers on this machine need none', async () => {
-    const { output } = await startParley({ env: { HTTP_BEARER_TOKEN: 'a-token-nobody-may-see' } })
-    expect(output.stdout).not.toMatch(/token/i)
+    const { banner } = await serveHere({ env: { HTTP_BEARER_TOKEN: 'a-token-nobody-may-see' } })
+    expect(banner).not.toMatch(/token/i)
   })
 })
 
@@ -83,9 +84,9 @@ describe('The address', () => {
   })
 
   verifies('serve.start.address', 'may be every address, and then others are let in with the token only', async () => {
-    const { url, port, output } = await startParley({ args: ['--host', '0.0.0.0'] })
+    const { url, port, banner } = await serveHere({ env: { HTTP_HOST: '0.0.0.0' } })
     expect(url).toBe(`http://127.0.0.1:${port}`)
-    expect(output.stdout).toContain('`parley token new`')
+    expect(banner).toContain('`parley token new`')
     expect(await mailbox({ url }, 'alice').check()).toBeNull()
     if (outside === undefined) return
     const from = `http://${outside}:${port}`
@@ -95,8 +96,8 @@ describe('The address', () => {
 
   test.skipIf(outside === undefined)('that others can reach needs a key also in the lines printed', async () => {
     const env = { HTTP_HOST: outside ?? '', HTTP_BEARER_TOKEN: 'a-token-nobody-may-see' }
-    const { url, output } = await startParley({ env })
-    expect(output.stdout).toContain('Bearer $PARLEY_API_KEY')
+    const { url, banner } = await serveHere({ env })
+    expect(banner).toContain('Bearer $PARLEY_API_KEY')
     expect((await fetch(`${url}/agents/alice/mcp`, { method: 'POST' })).status).toBe(401)
   })
 
@@ -132,14 +133,14 @@ describe('The first start', () => {
   })
 
   verifies('serve.start.secret', 'makes a key with mode 600, and later ones keep it', async () => {
-    const first = await startParley()
+    const first = await serveLogged()
     const file = join(first.storage, 'secret.key')
     const key = await readFile(file, 'utf8')
     expect(key).toMatch(/^[\w-]{43}\n$/)
     expect(await modeOf(file)).toBe(0o600)
-    expect(first.output.stdout + first.output.stderr).not.toContain(key.trim())
+    expect(first.banner + first.logged()).not.toContain(key.trim())
     const session = await openSession(`${first.url}/agents/alice/mcp`)
-    await first.end()
+    await first.stop()
     const second = await serveHere({ storage: first.storage })
     expect(await readFile(file, 'utf8')).toBe(key)
     expect(await pingSession(`${second.url}/agents/alice/mcp`, session)).toBe(200)

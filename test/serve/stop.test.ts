@@ -46,16 +46,11 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     await endWell(await startParley(), signal)
   })
 
-  verifies('serve.stop.signals', 'ends the archive with it', async () => {
-    // One that had to be cut short would say so.
+  verifies('serve.stop.signals', 'ends it and its archive in time whatever connections are open', async () => {
+    // An archive that had to be cut short would say so.
     const parley = await startParley({ env: archived })
     const begun = join(parley.storage, 'projects', '.archive.json')
     await expect.poll(() => existsSync(begun), { timeout: 20_000 }).toBe(true)
-    await endWell(parley, signal, ['projects'])
-  })
-
-  verifies('serve.stop.signals', 'ends it in time whatever connections are open', async () => {
-    const parley = await startParley()
     const idle = await openSocket(parley)
     idle.write(`GET /health/liveness HTTP/1.1\r\nHost: localhost\r\n\r\n`)
     await once(idle, 'data')
@@ -67,7 +62,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
       headers: { Accept: 'text/event-stream', 'Mcp-Session-Id': await openSession(endpoint) },
     })
     expect([stream.status, stream.headers.get('connection')]).toEqual([200, 'close'])
-    await endWell(parley, signal)
+    await endWell(parley, signal, ['projects'])
     // The stream ends as a response should, and says when to come again; the half of a request gets no answer.
     expect(await stream.text()).toBe('retry: 1000\n\n')
     expect(half.socket.received()).toBe('HTTP/1.1 100 Continue\r\n\r\n')
@@ -155,7 +150,7 @@ describe('A stopping server', () => {
     },
   )
 
-  verifies('serve.stop.waiting', 'answers and stores a send that was on its way', async () => {
+  verifies('serve.stop.waiting', 'answers and stores a send that was on its way, and begins nothing new', async () => {
     const parley = await startParley()
     const half = await sendHalf(
       parley,
@@ -164,26 +159,13 @@ describe('A stopping server', () => {
     )
     const ended = endWell(parley)
     await parley.printed(/"msg":"stopping"/)
+    await expect(callTool(`${parley.url}/agents/bob/mcp`, 'check_mail')).rejects.toThrow()
     const answer = await half.finish()
     expect(answer).toContain('HTTP/1.1 200 OK')
     expect(answer).toContain('"structuredContent":{"result":"')
     await ended
     const again = await serveHere({ storage: parley.storage })
     expect(await mailbox(again, 'bob').check()).toMatchObject({ content: 'just in time' })
-  })
-
-  test('begins nothing new', async () => {
-    const parley = await startParley()
-    const half = await sendHalf(
-      parley,
-      '/agents/alice/mcp',
-      call('send_to_agent', { name: 'bob', msg: 'the last one' }),
-    )
-    const ended = endWell(parley)
-    await parley.printed(/"msg":"stopping"/)
-    await expect(callTool(`${parley.url}/agents/bob/mcp`, 'check_mail')).rejects.toThrow()
-    await half.finish()
-    await ended
   })
 
   test('ends at once on a second signal', async () => {

@@ -5,13 +5,20 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { pino } from 'pino'
 import { afterAll, beforeAll, inject, onTestFinished } from 'vitest'
 import { mallocSettings } from '../../bin/malloc.js'
+import { banner } from '../../src/app/banner.ts'
+import { openLog } from '../../src/app/open.ts'
 import { startServer } from '../../src/app/serve.ts'
+import { version } from '../../src/app/version.ts'
+import type { Log } from '../../src/base/log.ts'
+import type { Config } from '../../src/settings/all.ts'
 import { loadConfig } from '../../src/settings/read.ts'
+import type { Line } from './logged.ts'
 import { initRepository } from './repository.ts'
 
 const program = fileURLToPath(new URL('../../bin/parley.js', import.meta.url))
@@ -143,22 +150,50 @@ export async function startParley({
   }
 }
 
+export interface ServedHere extends Served {
+  /** A process would print it. */
+  readonly banner: string
+  stop(): Promise<void>
+}
+
+interface HereOptions extends Omit<ParleyOptions, 'args' | 'launcher'> {
+  log?: (config: Config) => Log
+}
+
 /** For tests to which the process is not the point: a start takes 50 ms here, and 600 ms in a process. */
-export async function serveHere({
-  env,
-  storage,
-  later = onTestEnd,
-}: Omit<ParleyOptions, 'args'> = {}): Promise<Served & { stop(): Promise<void> }> {
+export async function serveHere({ env, storage, later = onTestEnd, log }: HereOptions = {}): Promise<ServedHere> {
   const folder = storage ?? (await newStorage(env, later))
   const config = loadConfig(bareEnv(folder, { HTTP_PORT: '0', ...env }))
-  const server = await startServer(config, pino({ level: 'silent' }))
+  const server = await startServer(config, log?.(config) ?? pino({ level: 'silent' }))
   let stopped: Promise<void> | undefined
   const stop = () => {
     stopped ??= server.stop()
     return stopped
   }
   later(stop)
-  return { url: server.url, port: Number(new URL(server.url).port), storage: folder, stop }
+  const port = Number(new URL(server.url).port)
+  return { url: server.url, port, storage: folder, banner: banner({ version, ...server }), stop }
+}
+
+/** The same with the log that a process would write on its stderr. */
+export async function serveLogged(options: Omit<HereOptions, 'log'> = {}) {
+  let text = ''
+  const to = new Writable({
+    write(chunk, _, done) {
+      text += chunk
+      done()
+    },
+  })
+  const server = await serveHere({ ...options, log: (config) => openLog(config, to) })
+  return {
+    ...server,
+    logged: () => text,
+    lines: (): Line[] =>
+      text
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line)),
+  }
 }
 
 /** A folder with a database as its first start would make it, in a tenth of the time; stores are told apart by an id of their own. */

@@ -1,8 +1,9 @@
 /** Sessions of the hub as principals: bound to who opened them. */
 import { expect } from 'vitest'
+import { printedBy } from '../../support/cli.ts'
 import { inSession, sessionEvents, subscribe } from '../../support/events.ts'
 import { hubDoorOf, threadUri } from '../../support/hub-door.ts'
-import { bareEnv, runParley, serveHere, startParley } from '../../support/parley.ts'
+import { serveHere, serveLogged } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 import { ask, openSession } from '../../support/wire.ts'
 
@@ -30,11 +31,11 @@ verifies('all.http.same-origin', 'a page of another site, or by another name of 
 })
 
 verifies('hub.sessions.stolen', 'a stolen session is nobody’s, the theft is noted, and the owner goes on', async () => {
-  const parley = await startParley()
+  const parley = await serveLogged()
   const { thread } = await hubDoorOf(parley, 'alice').send('bob', 'secret')
   await hubDoorOf(parley, 'mallory').send('mallory', 'I am here')
   const keyOf = async (agent: string) =>
-    /amb_[0-9a-f]{64}/.exec((await runParley(['keys', 'create', agent], bareEnv(parley.storage))).stdout)?.[0] ?? ''
+    /amb_[0-9a-f]{64}/.exec(await printedBy(parley, ['keys', 'create', agent]))?.[0] ?? ''
   const [bob, mallory] = [{ 'x-api-key': await keyOf('bob') }, { 'x-api-key': await keyOf('mallory') }]
   const url = `${parley.url}/hub/mcp`
   const token = await openSession(url, bob)
@@ -46,8 +47,8 @@ verifies('hub.sessions.stolen', 'a stolen session is nobody’s, the theft is no
       expect((await inSession(url, token, method, { uri }, headers)).status).toBe(404)
   expect((await sessionEvents(url, token, undefined, mallory)).status).toBe(404)
   expect((await fetch(url, { method: 'DELETE', headers: { 'mcp-session-id': token, ...mallory } })).status).toBe(404)
-  await parley.printed(/a session of another caller was used/)
-  expect(`${parley.output.stderr}${parley.output.stdout}`).not.toContain(token)
+  expect(parley.logged()).toContain('a session of another caller was used')
+  expect(parley.logged()).not.toContain(token)
   expect(await inSession(url, token, 'resources/read', { uri }, bob)).toMatchObject({ status: 200 })
   await hubDoorOf(parley, 'alice').send('bob', 'more', { thread })
   await stream.until(1)

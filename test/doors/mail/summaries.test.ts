@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect } from 'vitest'
 import { connectMail, type Desk, newDesk } from '../../support/mail.ts'
 import { fails, says, startEndpoint } from '../../support/openai.ts'
-import { eras, shareServer, startParley } from '../../support/parley.ts'
+import { eras, serveLogged, shareServer } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
 const parley = shareServer()
@@ -135,7 +135,7 @@ describe('With a language model', () => {
   const start = async () => {
     const endpoint = await startEndpoint()
     const env = { LLM_BASE_URL: endpoint.url, LLM_API_KEY: 'sk-do-not-tell', LLM_DEFAULT_MODEL: 'gpt-9' }
-    const server = await startParley({ env })
+    const server = await serveLogged({ env })
     return { endpoint, server, desk: await newDesk(server) }
   }
 
@@ -167,8 +167,8 @@ describe('With a language model', () => {
       const { aggregate } = await summarizeAll(desk, ['T'])
       expect(aggregate).toMatchObject({ overview: 'Cursors it is.', llm: { used: true } })
       expect(endpoint.asked).toHaveLength(3)
-      await server.printed(/total_tokens/)
-      expect(`${server.output.stdout}${server.output.stderr}`).not.toContain('sk-do-not-tell')
+      expect(server.logged()).toMatch(/total_tokens/)
+      expect(server.logged()).not.toContain('sk-do-not-tell')
     },
   )
 

@@ -10,7 +10,7 @@ import { Usage } from '../../../src/doors/mcp/usage.ts'
 import { TestClock } from '../../support/clock.ts'
 import { eachEngine } from '../../support/engines.ts'
 import { openTestHub } from '../../support/hub.ts'
-import { callTool, connectClient, type Parley, startParley } from '../../support/parley.ts'
+import { callTool, connectClient, type Served, serveLogged } from '../../support/parley.ts'
 import { verifies } from '../../support/verifies.ts'
 
 /** Reads a resource of a door that nobody serves. */
@@ -102,7 +102,7 @@ const body = 'marker-body'
 const forged = '{"level":30,"msg":"forged"}'
 
 /** A good call, one that fails, and one that wants to be more than a call. */
-async function useTools({ url }: Parley): Promise<void> {
+async function useTools({ url }: Served): Promise<void> {
   const call = (name: string, args: Record<string, unknown>) => callTool(`${url}/mcp`, name, args)
   await call('ensure_project', { human_key: '/srv/noted' })
   await call('send_message', {
@@ -113,24 +113,18 @@ async function useTools({ url }: Parley): Promise<void> {
   await call('fetch_inbox', { project_key: { marker: 'marker-object' }, agent_name: ['marker-list'] })
 }
 
-const lines = ({ output }: Parley) =>
-  output.stderr
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Record<string, unknown>)
-
-async function recent({ url }: Parley) {
+async function recent({ url }: Served) {
   const client = await connectClient(`${url}/mcp`, '2026-07-28')
   const [content] = (await client.readResource({ uri: 'resource://tooling/recent/60' })).contents
   return JSON.parse(content && 'text' in content ? content.text : '')
 }
 
 verifies('mail.log.calls', 'Each call is one line at debug, which holds no body and cannot be forged', async () => {
-  const parley = await startParley({ env: { LOG_LEVEL: 'debug' } })
+  const parley = await serveLogged({ env: { LOG_LEVEL: 'debug' } })
   await useTools(parley)
   expect((await recent(parley)).entries).toHaveLength(4)
-  await parley.end()
-  const called = lines(parley).filter(({ msg }) => msg === 'a tool was called')
+  await parley.stop()
+  const called = parley.lines().filter(({ msg }) => msg === 'a tool was called')
   expect(called).toMatchObject([
     { level: 20, door: 'mail', tool: 'ensure_project', cluster: 'identity', outcome: 'ok', project: '/srv/noted' },
     { tool: 'send_message', cluster: 'messaging', outcome: 'error', project: '/srv/noted', agent: 'GreenCastle' },
@@ -139,30 +133,31 @@ verifies('mail.log.calls', 'Each call is one line at debug, which holds no body 
   ])
   expect(called[3]).not.toHaveProperty('project')
   expect(called[3]).not.toHaveProperty('agent')
-  expect(lines(parley).filter(({ msg }) => msg === 'forged')).toEqual([])
-  expect(parley.output.stderr).not.toContain('marker')
+  expect(parley.lines().filter(({ msg }) => msg === 'forged')).toEqual([])
+  expect(parley.logged()).not.toContain('marker')
 })
 
 verifies('mail.log.off', 'Without TOOLS_LOG_ENABLED calls are counted, but neither logged nor kept', async () => {
-  const parley = await startParley({ env: { LOG_LEVEL: 'debug', TOOLS_LOG_ENABLED: 'false' } })
+  const parley = await serveLogged({ env: { LOG_LEVEL: 'debug', TOOLS_LOG_ENABLED: 'false' } })
   await useTools(parley)
   expect(await recent(parley)).toMatchObject({ count: 0, entries: [] })
   const client = await connectClient(`${parley.url}/mcp`, '2026-07-28')
   const [content] = (await client.readResource({ uri: 'resource://tooling/metrics' })).contents
   const { tools } = JSON.parse(content && 'text' in content ? content.text : '')
   expect(tools).toContainEqual({ name: 'fetch_inbox', cluster: 'messaging', calls: 2, errors: 2 })
-  await parley.end()
-  expect(parley.output.stderr).toContain('/mcp')
-  expect(parley.output.stderr).not.toContain('a tool was called')
+  await parley.stop()
+  expect(parley.logged()).toContain('/mcp')
+  expect(parley.logged()).not.toContain('a tool was called')
 })
 
 verifies('mail.metrics.snapshot', 'A server that is told to emits snapshots, and stops all the same', async () => {
-  const parley = await startParley({
+  const parley = await serveLogged({
     env: { TOOL_METRICS_EMIT_ENABLED: 'true', TOOL_METRICS_EMIT_INTERVAL_SECONDS: '1' },
   })
   await useTools(parley)
-  await parley.printed(/tool_metrics_snapshot.*send_message|send_message.*tool_metrics_snapshot/)
-  const snapshot = lines(parley).findLast(({ event }) => event === 'tool_metrics_snapshot')
+  const printed = /tool_metrics_snapshot.*send_message|send_message.*tool_metrics_snapshot/
+  await expect.poll(parley.logged).toMatch(printed)
+  const snapshot = parley.lines().findLast(({ event }) => event === 'tool_metrics_snapshot')
   expect(snapshot?.level).toBe(30)
   expect(snapshot?.tools).toEqual(
     expect.arrayContaining([
@@ -170,5 +165,5 @@ verifies('mail.metrics.snapshot', 'A server that is told to emits snapshots, and
       { door: 'mail', name: 'ensure_project', cluster: 'identity', calls: 1, errors: 0 },
     ]),
   )
-  expect(await parley.end()).toBe(0)
+  await parley.stop()
 })
