@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { pack } from '../test/support/packed.ts'
+import { packInto } from '../test/support/package-server.ts'
 import { serveRegistry } from '../test/support/registry.ts'
 import { openClient, percentile } from './client.ts'
 import { mediansInTurns } from './medians.ts'
@@ -39,7 +39,7 @@ async function npxRow(folder: string, rounds: number): Promise<Row> {
   const later: (() => Promise<unknown>)[] = []
   const home = join(folder, 'home')
   mkdirSync(home)
-  const registry = await serveRegistry(await pack(folder), (work) => later.push(work))
+  const registry = await serveRegistry(await packInto(folder), (work) => later.push(work))
   const env = {
     PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
     HOME: home,

@@ -16,7 +16,7 @@ verifies(
   'a dry run makes nothing; a run installs and serves',
   async () => {
     const folder = await temporaryFolder()
-    const env = { ...bareHome(folder), PARLEY_PACKAGE: await pack(folder) }
+    const env = { ...bareHome(folder), PARLEY_PACKAGE: await pack() }
     const home = join(folder, 'home')
     await mkdir(join(home, '.claude'), { recursive: true })
     const install = (...args: string[]) => run('sh', [script, ...args], { env, cwd: folder })

@@ -171,7 +171,7 @@ verifies(
   ['mail.crowd.messages', 'mail.crowd.leases', 'mail.crowd.counters', 'mail.lease.refuse'],
   'Fifty agents at one server, none of which pauses: nothing is lost, doubled, or held twice',
   // Long enough for leases of 1 and 2 s to run out and be granted anew.
-  async () => checkAll([await startParley()], { ms: 3_000, messages: 200 }),
+  async () => checkAll([await startParley()], { ms: 2_500, messages: 200 }),
   60_000,
 )
 
@@ -183,7 +183,8 @@ eachEngine('Two servers on one database', (open) => {
       const { url } = await open()
       const options = { storage: await temporaryFolder(), env: { DATABASE_URL: url } }
       const servers = await Promise.all([startParley(options), startParley(options)])
-      await checkAll(servers, { ms: 2_000, messages: 50 })
+      // Long enough for leases of 1 s.
+      await checkAll(servers, { ms: 1_500, messages: 50 })
       for (const server of servers) expect(await server.end()).toBe(0)
     },
     90_000,

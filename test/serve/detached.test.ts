@@ -4,8 +4,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
+import { noteRunning } from '../../src/app/running.ts'
+import { version } from '../../src/app/version.ts'
 import { parleyCommand } from '../support/cli.ts'
-import { mailbox, startParley, temporaryFolder } from '../support/parley.ts'
+import { mailbox, type Served, serveHere, startParley, temporaryFolder } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
 interface Shown {
@@ -17,15 +19,28 @@ interface Shown {
 async function installation() {
   const storage = await temporaryFolder()
   const run = (...args: string[]) => parleyCommand({ storage }, args)
-  onTestFinished(async () => void (await run('stop')))
   return { storage, run, status: async () => JSON.parse((await run('status', '--json')).stdout) as Shown }
+}
+
+/** The same where servers are started that outlive the command. */
+async function withServers() {
+  const own = await installation()
+  onTestFinished(async () => void (await own.run('stop')))
+  return own
+}
+
+/** A server of this process, with the note by which `status` finds it. Nothing may stop what the note names: it is the test. */
+async function noted(storage: string): Promise<Served> {
+  const server = await serveHere({ storage })
+  onTestFinished(noteRunning(storage, { url: server.url, version, started: new Date().toISOString() }))
+  return server
 }
 
 verifies(
   'cli.serve.detach',
   'a server in the background is ready when the command ends, until it is stopped',
   async () => {
-    const { run, status } = await installation()
+    const { run, status } = await withServers()
     const started = await run('serve', '--detach', '--port', '0')
     expect(started).toMatchObject({ code: 0, stdout: expect.stringMatching(/ready at http:\/\/127\.0\.0\.1:\d+ /) })
     const { servers } = await status()
@@ -38,7 +53,7 @@ verifies(
 )
 
 verifies('cli.serve.detach', 'a server that cannot start is told with the end of its log', async () => {
-  const { run, storage } = await installation()
+  const { run, storage } = await withServers()
   const other = createServer().listen(0, '127.0.0.1')
   onTestFinished(() => void other.close())
   await new Promise((resolve) => other.once('listening', resolve))
@@ -54,7 +69,7 @@ verifies('cli.serve.detach', 'a server that cannot start is told with the end of
 
 verifies('cli.serve.detach', 'a server that runs already is named, with the way to start it anew', async () => {
   const { run, storage } = await installation()
-  const { port, url } = await startParley({ storage })
+  const { port, url } = await noted(storage)
   const { code, stderr } = await run('serve', '--detach', '--port', String(port))
   expect(code).toBe(1)
   expect(stderr).toContain(`is already running at ${url} (process `)
@@ -82,7 +97,7 @@ verifies(
   'agents that wait are named, five at most, and calls that wait are none of them',
   async () => {
     const { run, storage, status } = await installation()
-    const parley = await startParley({ storage })
+    const parley = await noted(storage)
     expect((await run('status')).stdout).toMatch(/^agents +none waits now/m)
     const names = ['Ann', 'Bob', 'Cleo', 'Dora', 'Eve', 'Finn', 'Gil']
     const ending = new AbortController()
@@ -106,13 +121,12 @@ verifies(
   'cli.status.shown',
   'a note that is not whole, or of another process of that number, is passed over',
   async () => {
-    const { storage, run, status } = await installation()
-    const parley = await startParley({ storage })
+    const { storage, status } = await installation()
+    const parley = await noted(storage)
     const note = { pid: process.pid, url: 'http://127.0.0.1:1', version: '0', started: '', process: 'elsewhere/1/1' }
     await writeFile(join(storage, 'running', '1.json'), JSON.stringify(note))
     await writeFile(join(storage, 'running', '2.json'), '{"pid":')
     expect((await status()).servers).toMatchObject([{ url: parley.url }])
-    await run('stop')
   },
 )
 

@@ -19,7 +19,7 @@ export const sharePackages = (): (() => Packages) => share(servePackages, 60_000
 
 async function servePackages(later: Later): Promise<Packages> {
   const folder = await temporaryFolder(later)
-  return { registry: await serveRegistry(await pack(folder), later), cache: join(folder, 'cache') }
+  return { registry: await serveRegistry(await pack(), later), cache: join(folder, 'cache') }
 }
 
 export interface Machine {

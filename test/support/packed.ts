@@ -3,16 +3,16 @@ import { execFile } from 'node:child_process'
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { root } from './sources.ts'
+import { inject } from 'vitest'
 
 export const run = promisify(execFile)
 
-/** The path of the tarball. */
-export async function pack(folder: string): Promise<string> {
-  const env = { ...process.env, npm_config_cache: join(folder, 'cache') }
-  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: root, env })
-  const [tarball = ''] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'))
-  return join(folder, tarball)
+/** The path of the tarball, which all files of a run have in common. */
+export async function pack(): Promise<string> {
+  const answer = await fetch(inject('packageUrl'))
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`npm could not pack: ${text}`)
+  return text
 }
 
 /** As on a new machine: nothing of this one but the programs on the PATH, and the Node of the tests. */
@@ -26,7 +26,7 @@ export const bareHome = (folder: string): Record<string, string> => ({
 
 /** Installs the package as `npm i -g` does, below `folder/prefix`. */
 export async function installed(folder: string) {
-  const tarball = await pack(folder)
+  const tarball = await pack()
   const prefix = join(folder, 'prefix')
   const env = bareHome(folder)
   await mkdir(join(folder, 'home'))
