@@ -126,7 +126,8 @@ eachPost('Answers', (parley) => {
     }
   })
 
-  const turns = 50
+  /** As many as it takes for the fifth and the seventh to meet. */
+  const turns = 36
 
   /** Two loops take turns; every fifth answer is sent again, and every seventh three times at once. */
   async function converse(
