@@ -126,8 +126,7 @@ eachPost('Answers', (parley) => {
     }
   })
 
-  /** As many as it takes for the fifth and the seventh to meet. */
-  const turns = 36
+  const turns = 50
 
   /** Two loops take turns; every fifth answer is sent again, and every seventh three times at once. */
   async function converse(

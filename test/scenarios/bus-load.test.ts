@@ -5,7 +5,7 @@ import { eras, share, temporaryFolder } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
 const processes = 8
-const sends = 50
+const sends = 100
 const total = processes * sends
 
 const eight = share(async (later) => {
@@ -32,7 +32,7 @@ verifies(
 
 verifies(
   ['bus.processes.load', 'bus.message.seq', 'bus.sync.order'],
-  'Eight processes with fifty sends each at once: seq 1 to 400, and everybody gets all of the others’ once, in order',
+  'Eight processes with a hundred sends each at once: seq 1 to 800, and everybody gets all of the others’ once, in order',
   async () => {
     const { storage, peers } = eight()
     const topics = await Promise.all(peers.map((peer, n) => peer.join(`peer-${n}`, 'busy')))

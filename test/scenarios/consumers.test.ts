@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { mailbox, startParley } from '../support/parley.ts'
 import { verifies } from '../support/verifies.ts'
 
-const seconds = 2
+const seconds = 3
 const perSecond = 200
 
 verifies(

@@ -26,7 +26,7 @@ verifies(
           const sent = await me.send('target', `${name} ${next}`, String(next)).catch(() => undefined)
           if (sent === undefined) return
           list.push(next)
-          if (++stored >= 100) enough.resolve()
+          if (++stored >= 200) enough.resolve()
         }
       })
       // Mail that is out on a lease when the process dies must come back, too.
@@ -53,7 +53,7 @@ verifies(
         `${name}: acknowledged and lost`,
       ).toEqual([])
     }
-    expect([...acknowledged.values()].flat().length).toBeGreaterThanOrEqual(500)
+    expect([...acknowledged.values()].flat().length).toBeGreaterThanOrEqual(1000)
   },
   120_000,
 )

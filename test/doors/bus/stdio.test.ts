@@ -114,7 +114,7 @@ verifies('bus.wait.untouched', 'A wait whose stdout breaks moves no cursor, and 
   const topic_id = await alice.join('alice', 'broken')
   let bob = await startLines(storage)
   await bob.call('topic_join', { agent_name: 'bob', topic_id })
-  for (let n = 0; n < 2; n++) {
+  for (let n = 0; n < 3; n++) {
     bob.write('sync', { topic_id, wait_seconds: 50 })
     await expect.poll(() => waiting(storage, topic_id)).toEqual(['bob'])
     // It still listens, but nobody reads what it says. It learns that when it tries to tell.
