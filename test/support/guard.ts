@@ -36,6 +36,10 @@ export interface Repository {
   write(files: Record<string, string>): Promise<void>
   /** Stages all that changed, and commits it as this agent, or as a person. */
   commit(agent?: string, env?: Env): Promise<Outcome>
+  /** Commits what is staged. */
+  commitStaged(agent?: string, env?: Env): Promise<Outcome>
+  /** Stages files by their paths, which are in the index alone: all have one content. */
+  stage(paths: readonly string[]): Promise<void>
   /** A file that is there is read as its bytes, in a form that can be compared. */
   read(path: string): Promise<string>
 }
@@ -72,12 +76,21 @@ export async function repositoryAt(folder: string, { fresh = true } = {}): Promi
         await writeFile(join(folder, path), text)
       }
     },
-    async commit(agent, env = {}) {
+    async commit(agent, env) {
       await git('add', '-A')
+      return repository.commitStaged(agent, env)
+    },
+    async commitStaged(agent, env = {}) {
       const name = agent === undefined ? {} : { AGENT_NAME: agent }
       const given = { cwd: folder, env: { ...gitEnv, ...name, ...env } }
       const { code, said } = await runToEnd('git', ['commit', '-q', '-m', 'a change'], given)
       return { code, said }
+    },
+    async stage(paths) {
+      const given = { cwd: folder, env: gitEnv }
+      const blob = (await gitOutput(['hash-object', '-w', '--stdin'], { ...given, input: 'x' })).trim()
+      const lines = paths.map((path) => `100644 ${blob}\t${path}\n`)
+      await gitOutput(['update-index', '--index-info'], { ...given, input: lines.join('') })
     },
     read: (path) => readFile(join(folder, path), 'latin1'),
   }
