@@ -171,7 +171,7 @@ verifies(
   ['mail.crowd.messages', 'mail.crowd.leases', 'mail.crowd.counters', 'mail.lease.refuse'],
   'Fifty agents at one server, none of which pauses: nothing is lost, doubled, or held twice',
   // Long enough for leases of 1 and 2 s to run out and be granted anew.
-  async () => checkAll([await startParley()], { ms: 2_500, messages: 200 }),
+  async () => checkAll([await startParley()], { ms: 3_000, messages: 200 }),
   60_000,
 )
 
@@ -184,8 +184,7 @@ eachEngine('Two servers on one database', (open) => {
       const options = { storage: await temporaryFolder(), env: { DATABASE_URL: url } }
       // One of the processes is the test's own.
       const [there, here] = [await startParley(options), await serveHere(options)]
-      // Long enough for leases of 1 s.
-      await checkAll([there, here], { ms: 1_500, messages: 50 })
+      await checkAll([there, here], { ms: 2_000, messages: 50 })
       await here.stop()
       expect(await there.end()).toBe(0)
     },
