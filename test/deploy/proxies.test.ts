@@ -135,18 +135,21 @@ describe.each(['nginx', 'caddy'] as const satisfies ProxyName[])('Behind %s', (n
       expect((await fetch(`${url}/metrics`, { headers })).status).toBe(404)
     })
 
-    test('refuse a request of five megabytes', async () => {
+    test('refuse a request of five megabytes, and pass on one of nearly four', async () => {
       const { url } = scene()
-      const answer = await fetch(`${url}/agents/ann/mcp`, {
-        method: 'POST',
-        headers: { ...headers, 'Content-Type': 'application/json' },
-        body: JSON.stringify({ text: 'x'.repeat(5 << 20) }),
-      }).then(
-        ({ status }) => status,
-        // nginx may close before all was sent.
-        () => 413,
-      )
-      expect(answer).toBe(413)
+      const statusOf = (length: number): Promise<number> =>
+        fetch(`${url}/agents/ann/mcp`, {
+          method: 'POST',
+          headers: { ...headers, 'Content-Type': 'application/json' },
+          body: JSON.stringify('x'.repeat(length)),
+        }).then(
+          ({ status }) => status,
+          // nginx may close before all was sent.
+          () => 413,
+        )
+      expect(await statusOf(5 << 20)).toBe(413)
+      // It is no call.
+      expect(await statusOf((4 << 20) - 1000)).toBe(400)
     })
 
     test('are restarted in turn while clients send and wait: no request fails, no message is lost or comes twice', async () => {

@@ -48,7 +48,9 @@ async function nginxArgs({ folder, port, nodes: [first, second] }: Place): Promi
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (part) => `${part}_temp_path ${folder}/${part};`,
   )
-  const main = `daemon off; pid ${folder}/nginx.pid; error_log ${folder}/error.log; worker_processes 1; events {}
+  // Else root's nginx works as a user who may not write bodies into the folder.
+  const user = process.getuid?.() === 0 ? 'user root;' : ''
+  const main = `${user} daemon off; pid ${folder}/nginx.pid; error_log ${folder}/error.log; worker_processes 1; events {}
 http { access_log off; ${temporary.join(' ')} include ${folder}/site.conf; }`
   await writeFile(join(folder, 'nginx.conf'), main)
   return ['-c', join(folder, 'nginx.conf'), '-p', folder, '-e', join(folder, 'error.log')]
