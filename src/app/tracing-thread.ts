@@ -1,10 +1,12 @@
 /** The thread that sends the spans of a process to its collector, by OpenTelemetry's own code: only a process that traces loads it. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { type Link, SpanKind, type SpanStatus, SpanStatusCode, TraceFlags } from '@opentelemetry/api'
+import { createTraceState, type Link, SpanKind, type SpanStatus, SpanStatusCode, TraceFlags } from '@opentelemetry/api'
 import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace-node'
+import { systemClock } from '../base/clock.ts'
+import { giveBackAtRest } from '../base/heap.ts'
 import type { Attributes, EndedSpan, SpanContext } from '../base/span.ts'
 
 /** Where spans are sent, and as whose. */
@@ -24,6 +26,9 @@ export interface Sent {
 const { url, protocol, service, version } = workerData as Sending
 const port = parentPort
 if (port === null) throw new Error('tracing-thread.ts runs as a thread of a server')
+
+// Spans that waited for a collector leave room behind.
+giveBackAtRest(systemClock)
 
 const tell = (sent: Sent): void => port.postMessage(sent)
 
@@ -86,22 +91,36 @@ class Received implements ReadableSpan {
   readonly droppedAttributesCount = 0
   readonly droppedEventsCount = 0
   readonly droppedLinksCount = 0
-  readonly #traceId: string
-  readonly #spanId: string
+  readonly #context: SpanContext
   readonly #parentId: string | undefined
+  readonly #isRemote: boolean
   readonly #startMs: number
   readonly #endMs: number
-  readonly #events: EndedSpan['9']
-  readonly #links: EndedSpan['10']
+  readonly #events: EndedSpan['11']
+  readonly #links: EndedSpan['12']
 
-  constructor([traceId, spanId, parentId, name, serves, startMs, endMs, failed, attributes, events, links]: EndedSpan) {
+  constructor([
+    traceId,
+    spanId,
+    state,
+    parentId,
+    isRemote,
+    name,
+    serves,
+    startMs,
+    endMs,
+    failed,
+    attributes,
+    events,
+    links,
+  ]: EndedSpan) {
     this.name = name
     this.kind = serves ? SpanKind.SERVER : SpanKind.INTERNAL
     this.status = failed ? failedStatus : unsetStatus
     this.attributes = attributes
-    this.#traceId = traceId
-    this.#spanId = spanId
+    this.#context = { traceId, spanId, state, sampled: true }
     this.#parentId = parentId
+    this.#isRemote = isRemote
     this.#startMs = startMs
     this.#endMs = endMs
     this.#events = events
@@ -109,11 +128,11 @@ class Received implements ReadableSpan {
   }
 
   spanContext() {
-    return contextOf({ traceId: this.#traceId, spanId: this.#spanId })
+    return contextOf(this.#context)
   }
 
   get parentSpanContext() {
-    return contextOf({ traceId: this.#traceId, spanId: this.#parentId ?? '' })
+    return { ...contextOf({ ...this.#context, spanId: this.#parentId ?? '' }), isRemote: this.#isRemote }
   }
 
   get startTime() {
@@ -140,10 +159,11 @@ class Received implements ReadableSpan {
 const failedStatus = { code: SpanStatusCode.ERROR }
 const unsetStatus = { code: SpanStatusCode.UNSET }
 
-const contextOf = ({ traceId, spanId }: Pick<SpanContext, 'traceId' | 'spanId'>) => ({
+const contextOf = ({ traceId, spanId, sampled, state }: SpanContext) => ({
   traceId,
   spanId,
-  traceFlags: TraceFlags.SAMPLED,
+  traceFlags: sampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
+  ...(state && { traceState: createTraceState(state) }),
 })
 
 /** Whole seconds, and the nanoseconds past them. */

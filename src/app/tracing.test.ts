@@ -1,14 +1,13 @@
 /** The samplers that OpenTelemetry's settings name. */
 import { expect, it } from 'vitest'
 import { randomHex } from '../base/span.ts'
-import type { Config } from '../settings/all.ts'
 import { samplerOf } from './tracing.ts'
 
 const ids = Array.from({ length: 4000 }, () => randomHex(16))
 const parent = (sampled: boolean) => ({ traceId: ids[0] ?? '', spanId: randomHex(8), sampled })
 
-function sampler(name: Config['OTEL_TRACES_SAMPLER'], share = 1) {
-  const isSampled = samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: share })
+function sampler(name: string, share = 1) {
+  const isSampled = samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: `${share}` })
   const ofAll = (sampled?: boolean) =>
     ids.filter((id) => isSampled(id, sampled === undefined ? undefined : parent(sampled))).length / ids.length
   return { alone: ofAll(), sampledParent: ofAll(true), leftOutParent: ofAll(false) }

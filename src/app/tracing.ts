@@ -14,7 +14,7 @@ import { version } from './version.ts'
 /** Spans are handed over together: as many, or those of so long. */
 const [handedTogether, gatherMs] = [128, 50]
 
-/** As many spans may wait for the thread, beside those of its own queue. */
+/** The most spans that the thread was handed and has not taken yet. */
 const mostUnderWay = 8192
 
 /** At the end of the process, spans that wait have this long to be sent. */
@@ -57,6 +57,7 @@ function startSender(config: Config, { log, metrics: { spansLost } }: Parts) {
     .on('error', (error) => log.error({ err: error }, 'no trace is sent any more until the next start'))
     .once('exit', () => {
       isAlive = false
+      spansLost.inc(underWay)
       ended.resolve()
     })
 
@@ -103,8 +104,14 @@ type SamplerSettings = Pick<Config, 'OTEL_TRACES_SAMPLER' | 'OTEL_TRACES_SAMPLER
 /** By OpenTelemetry's names. */
 export function samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: share }: SamplerSettings): Sampler {
   const isKept = name.endsWith('traceidratio')
-    ? // Every process comes to the same answer for a trace: its last digits are chance (https://www.w3.org/TR/trace-context-2/#random-trace-id-flag).
-      (traceId: string) => Number.parseInt(traceId.slice(-8), 16) < share * 2 ** 32
+    ? (traceId: string) => chanceOf(traceId) < Number(share)
     : () => name.endsWith('always_on')
   return name.startsWith('parentbased_') ? (traceId, parent) => parent?.sampled ?? isKept(traceId) : isKept
+}
+
+/** From 0 to below 1, as OpenTelemetry's SDK has it: with the same share, its services and Parley keep the same traces. */
+function chanceOf(traceId: string): number {
+  let sum = 0
+  for (let at = 0; at < 32; at += 8) sum ^= Number.parseInt(traceId.slice(at, at + 8), 16)
+  return (sum >>> 0) / 2 ** 32
 }

@@ -170,11 +170,12 @@ export class ObjectReader {
       this.#told()
     })
     this.#child.stdin.on('error', () => {})
-    const end = () => {
-      this.#ended = new GitError(`git cat-file in ${folder} has ended`)
+    const end = (error: Error) => {
+      this.#ended ??= error
       this.#told()
     }
-    this.#child.on('close', end).on('error', end)
+    // One that cannot be started says nothing of the repository: no GitError.
+    this.#child.on('error', end).on('close', () => end(new GitError(`git cat-file in ${folder} has ended`)))
   }
 
   /** Throws if the object is not there. One call at a time. */

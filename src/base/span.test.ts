@@ -1,6 +1,6 @@
 /** Spans, and the header that names them. */
 import { describe, expect, it } from 'vitest'
-import { readTraceparent, Span, writeTraceparent } from './span.ts'
+import { readContext, readTraceparent, Span, writeTraceparent } from './span.ts'
 
 const traceId = '0af7651916cd43dd8448eb211c80319c'
 const spanId = '00f067aa0ba902b7'
@@ -34,21 +34,24 @@ describe('A traceparent', () => {
 
 describe('A span', () => {
   const begin = (more = {}) =>
-    new Span({ name: 'step', about: { a: 1 }, traceId, sampled: true, parentId: undefined, outer: undefined, ...more })
+    new Span({ name: 'step', about: { a: 1 }, traceId, sampled: true, parent: undefined, outer: undefined, ...more })
 
   it('ends with all that was added to it', () => {
     const outer = begin()
-    const span = begin({ outer, parentId: outer.spanId })
+    const span = begin({ outer, parent: outer })
     span.note({ b: 'two' })
     span.addEvent('wait', { ms: 3 })
     span.link({ traceId, spanId, sampled: true })
     span.fail()
-    const [trace, id, parentId, name, serves, startMs, endMs, failed, attributes, events, links] = span.end()
+    const [trace, id, state, parentId, isRemote, name, serves, startMs, endMs, failed, attributes, events, links] =
+      span.end()
     expect(span.isRecording).toBe(false)
-    expect([trace, id, parentId, name, serves, failed]).toEqual([
+    expect([trace, id, state, parentId, isRemote, name, serves, failed]).toEqual([
       traceId,
       span.spanId,
+      undefined,
       outer.spanId,
+      false,
       'step',
       false,
       true,
@@ -58,6 +61,18 @@ describe('A span', () => {
     expect(links).toEqual([{ traceId, spanId, sampled: true }])
     expect(startMs).toBeGreaterThan(Date.now() - 60_000)
     expect(endMs).toBeGreaterThanOrEqual(startMs)
+  })
+
+  it('passes on the state of the client, and says that its parent is elsewhere', () => {
+    const parent = readContext({ traceparent: `00-${traceId}-${spanId}-01`, tracestate: 'vendor=1' })
+    const [, , state, parentId, isRemote] = begin({ parent }).end()
+    expect([state, parentId, isRemote]).toEqual(['vendor=1', spanId, true])
+  })
+
+  it('has 128 links at most', () => {
+    const span = begin()
+    for (let n = 0; n < 200; n++) span.link({ traceId, spanId, sampled: true })
+    expect(span.end().at(-1)).toHaveLength(128)
   })
 
   it('has an id of its own, and records only where its trace is sampled', () => {

@@ -1,6 +1,9 @@
 /** Spans: a step of a call from its beginning to its end, under the ids by which W3C's `traceparent` names it to other processes. */
 import { randomFillSync } from 'node:crypto'
 
+/** Headers or `_meta`: where a client writes the trace that its request belongs to. */
+export type Carrier = Readonly<Record<string, unknown>>
+
 /** Numbers, and words of Parley's own: never a body, a subject, a token, a query, or the name of an agent or a project (serve.traces.content). */
 export type Attributes = Readonly<Record<string, string | number | boolean>>
 
@@ -10,13 +13,18 @@ export interface SpanContext {
   readonly spanId: string
   /** Whether spans of this trace are kept. */
   readonly sampled: boolean
+  /** The client's `tracestate`: words of systems that trace, passed on as they came. */
+  readonly state?: string | undefined
 }
 
 /** A span that has ended, as it is handed to the sender (app/tracing.ts). A list: with names in it, it would be half as long again. */
 export type EndedSpan = readonly [
   traceId: string,
   spanId: string,
+  state: string | undefined,
   parentId: string | undefined,
+  /** Whether the parent is a span of another process. */
+  isRemote: boolean,
   name: string,
   /** Whether it answers a client; else it is a step within. */
   serves: boolean,
@@ -40,18 +48,22 @@ interface Beginning {
   readonly serves?: boolean | undefined
   readonly traceId: string
   readonly sampled: boolean
-  readonly parentId: string | undefined
+  readonly parent: SpanContext | undefined
   /** The span that runs around it in this process. */
   readonly outer: Span | undefined
   readonly links?: readonly SpanContext[] | undefined
 }
 
+/** As many as OpenTelemetry's limit: a call may take as many messages. */
+const mostLinks = 128
+
 export class Span implements SpanContext {
   readonly traceId: string
   readonly spanId = randomHex(8)
   readonly sampled: boolean
+  readonly state: string | undefined
   readonly outer: Span | undefined
-  readonly #parentId: string | undefined
+  readonly #parent: SpanContext | undefined
   readonly #name: string
   readonly #serves: boolean
   readonly #startMs: number
@@ -59,21 +71,22 @@ export class Span implements SpanContext {
   readonly #zeroMs: number
   #attributes: Attributes
   #events: SpanEvent[] | undefined
-  #links: readonly SpanContext[] | undefined
+  #links: SpanContext[] | undefined
   #failed = false
   #ended: boolean
 
-  constructor({ name, about, serves = false, traceId, sampled, parentId, outer, links }: Beginning) {
+  constructor({ name, about, serves = false, traceId, sampled, parent, outer, links }: Beginning) {
     this.traceId = traceId
     this.sampled = sampled
     this.outer = outer
     this.#name = name
     this.#serves = serves
-    this.#parentId = parentId
+    this.#parent = parent
+    this.state = parent?.state
     this.#zeroMs = outer === undefined ? Date.now() - performance.now() : outer.#zeroMs
     this.#startMs = this.#now()
     this.#attributes = about
-    this.#links = links
+    this.#links = links && [...links]
     this.#ended = !sampled
   }
 
@@ -91,7 +104,8 @@ export class Span implements SpanContext {
   }
 
   link(context: SpanContext): void {
-    this.#links = [...(this.#links ?? []), context]
+    this.#links ??= []
+    if (this.#links.length < mostLinks) this.#links.push(context)
   }
 
   fail(): void {
@@ -103,7 +117,9 @@ export class Span implements SpanContext {
     return [
       this.traceId,
       this.spanId,
-      this.#parentId,
+      this.state,
+      this.#parent?.spanId,
+      this.#parent !== this.outer,
       this.#name,
       this.#serves,
       this.#startMs,
@@ -135,6 +151,12 @@ export function randomHex(bytes: number): string {
 
 /** Of later versions, what this one knows of (https://www.w3.org/TR/trace-context/#versioning-of-traceparent). */
 const pattern = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/
+
+/** Of headers, or of `_meta`; undefined where they name no span. */
+export function readContext({ traceparent, tracestate }: Carrier): SpanContext | undefined {
+  const context = readTraceparent(traceparent)
+  return context && typeof tracestate === 'string' ? { ...context, state: tracestate } : context
+}
 
 /** Undefined where it names no span. */
 export function readTraceparent(text: unknown): SpanContext | undefined {

@@ -3,16 +3,15 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { HubError } from './errors.ts'
 import {
   type Attributes,
+  type Carrier,
   type EndedSpan,
   randomHex,
+  readContext,
   readTraceparent,
   Span,
   type SpanContext,
   writeTraceparent,
 } from './span.ts'
-
-/** Headers or `_meta`: where a client writes the trace that its request belongs to. */
-type Carrier = Readonly<Record<string, unknown>>
 
 /** Whether a trace is kept that begins here, or with the span of a client (OTEL_TRACES_SAMPLER). */
 export type Sampler = (traceId: string, parent: SpanContext | undefined) => boolean
@@ -32,7 +31,7 @@ let on: Tracing | undefined
 /** Traces this process from now on, until the returned function is called. */
 export function traceBy(isSampled: Sampler, take: (span: EndedSpan) => void): () => void {
   const active = new AsyncLocalStorage<Span | undefined>()
-  const none = new Span({ name: '', about: {}, traceId: '', sampled: false, parentId: undefined, outer: undefined })
+  const none = new Span({ name: '', about: {}, traceId: '', sampled: false, parent: undefined, outer: undefined })
   on = { isSampled, take, active, leftOut: { sampled: false, within: (work) => active.run(none, work), end() {} } }
   return () => {
     on = undefined
@@ -66,7 +65,7 @@ export function inBriefSpan(name: string, work: () => void, about: Attributes = 
 export function inCall<T>(name: string, meta: unknown, work: () => Promise<T>, about: Attributes): Promise<T> {
   if (on === undefined) return work()
   const outer = on.active.getStore()
-  const told = typeof meta === 'object' && meta !== null ? readTraceparent((meta as Carrier).traceparent) : undefined
+  const told = typeof meta === 'object' && meta !== null ? readContext(meta as Carrier) : undefined
   const serves = outer === undefined
   if (told === undefined || told.traceId === outer?.traceId) {
     if (outer?.sampled === false) return work()
@@ -88,7 +87,7 @@ export interface RequestSpan {
 export function beginRequest(name: string, headers: Carrier, about: Attributes): RequestSpan | undefined {
   if (on === undefined) return undefined
   const { active, take } = on
-  const told = readTraceparent(headers.traceparent)
+  const told = readContext(headers)
   const span = begin(on, { name, about, outer: undefined, serves: true, told })
   if (!span.sampled && told === undefined) return on.leftOut
   return {
@@ -180,7 +179,7 @@ function begin({ isSampled }: Tracing, { name, about, outer, serves, links, told
   const parent = told ?? outer
   const traceId = parent?.traceId ?? randomHex(16)
   const sampled = told === undefined && outer !== undefined ? outer.sampled : isSampled(traceId, told)
-  return new Span({ name, about, outer, serves, links, traceId, sampled, parentId: parent?.spanId })
+  return new Span({ name, about, outer, serves, links, traceId, sampled, parent })
 }
 
 async function run<T>({ active, take }: Tracing, span: Span, work: (span: Span) => Promise<T>): Promise<T> {

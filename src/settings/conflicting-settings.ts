@@ -1,6 +1,7 @@
 /** Settings that are right alone and wrong together. */
 import type { Config } from './all.ts'
 import { algorithmsFor } from './sign-in.ts'
+import { faultsOfSampler } from './tracing.ts'
 
 /** A sentence for each fault. */
 export const faultsTogether = (config: Config): string[] => [
@@ -10,6 +11,7 @@ export const faultsTogether = (config: Config): string[] => [
   ...faultsOfTls(config),
   ...faultsOfBasePath(config),
   ...faultsOfPooler(config),
+  ...(config.HTTP_OTEL_ENABLED ? faultsOfSampler(config) : []),
 ]
 
 function* faultsOfRedis(config: Config): Generator<string> {

@@ -330,3 +330,14 @@ verifies('serve.log.levels', 'names of Python are levels too', () => {
   expect(load({ LOG_LEVEL: 'WARNING' }).LOG_LEVEL).toBe('warn')
   expect(load({ LOG_LEVEL: 'Critical' }).LOG_LEVEL).toBe('fatal')
 })
+
+test('Samplers of traces are judged where Parley traces', () => {
+  const foreign = { OTEL_TRACES_SAMPLER: 'parentbased_jaeger_remote', OTEL_TRACES_SAMPLER_ARG: 'endpoint=a,b' }
+  expect(faultsOf(foreign)).toEqual([])
+  const on = { HTTP_OTEL_ENABLED: 'true' }
+  expect(faultsOf({ ...on, ...foreign })).toEqual([expect.stringContaining('parentbased_traceidratio')])
+  const share = (text: string) =>
+    faultsOf({ ...on, OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: text }).length
+  expect(['0', '1', '0.01', '.5', '1e-3'].map(share)).toEqual([0, 0, 0, 0, 0])
+  expect(['-1', '1.1', 'half', ' ', 'Infinity'].map(share)).toEqual([1, 1, 1, 1, 1])
+})

@@ -41,7 +41,7 @@ eachEngine('Traces of two nodes', (open) => {
       await expect.poll(asleep, patiently).toBeDefined()
       const here = `${sending.url}/agents/canary-alice/mcp?note=canary-query`
       const message = { name: 'canary-bob', msg: 'canary-body' }
-      await callTool(here, 'send_to_agent', message, { headers: { traceparent } })
+      await callTool(here, 'send_to_agent', message, { headers: { traceparent, tracestate: 'vendor=their-own' } })
       expect((await waiting)?.content).toBe('canary-body')
       expect(await sending.end()).toBe(0)
       expect(await taking.end()).toBe(0)
@@ -74,6 +74,7 @@ eachEngine('Traces of two nodes', (open) => {
       expect(sent.map(({ spanId }) => spanId)).toContain(woken?.links[0]?.spanId)
 
       expect(collector.received()).toContain('parley.door')
+      expect(collector.received()).toContain('"traceState":"vendor=their-own"')
       expect(collector.received()).not.toContain('canary')
     },
     60_000,

@@ -61,7 +61,10 @@ verifies('serve.traces.away', 'spans for which the queue has no room are counted
   for (let n = 0; n < 30; n++) await inRoot('call', async () => {})
   // Ten wait, and ten at most are on their way.
   await expect.poll(() => metrics.meters.text().then(lostIn)).toBeGreaterThanOrEqual(10)
+  const since = performance.now()
   await end()
+  // A stop waits for its last spans for one second.
+  expect(performance.now() - since).toBeLessThan(5000)
 })
 
 verifies(

@@ -95,21 +95,17 @@ verifies(
   },
 )
 
-eachEngine('Two workers', (open, dialect) => {
+eachEngine('Two workers', (open) => {
   verifies('serve.workers.one', 'are one to streams, sockets and tasks', async () => {
-    // Three processes: on SQLite those of the other tests do.
-    const own =
-      dialect === 'sqlite'
-        ? parley()
-        : await startParley({ args: ['--workers', '2'], env: { DATABASE_URL: (await open()).url } })
+    const own = await startParley({ args: ['--workers', '2'], env: { DATABASE_URL: (await open()).url } })
     const twice = [1, 2]
     const hub = (agent: string) => hubDoorOf(own, agent, { headers })
-    const { thread } = await hub('ann-here').send('bob-here', 'first')
-    const at = hub('bob-here').endpoint
+    const { thread } = await hub('ann').send('bob', 'first')
+    const at = hub('bob').endpoint
     const session = await openSession(at)
     await subscribe(at, session, threadUri(thread), headers)
     const stream = await sessionEvents(at, session)
-    for (const n of twice) await hub('ann-here').send('bob-here', `update ${n}`, { thread })
+    for (const n of twice) await hub('ann').send('bob', `update ${n}`, { thread })
     await stream.until(twice.length)
 
     const [one, two] = await connected(own)
@@ -118,23 +114,19 @@ eachEngine('Two workers', (open, dialect) => {
     for (const socket of sockets)
       for (const n of twice) expect(await socket.next()).toMatchObject({ type: 'new_message', content: `event ${n}` })
 
-    const asking = {
-      name: 'apm2.message.ask',
-      arguments: { to: 'bob-here', text: 'well?', wait_seconds: 60 },
-      task: {},
-    }
-    const token = await openSession(hub('ann-here').endpoint)
-    const { result } = await inSession(hub('ann-here').endpoint, token, 'tools/call', asking, headers)
+    const asking = { name: 'apm2.message.ask', arguments: { to: 'bob', text: 'well?', wait_seconds: 60 }, task: {} }
+    const token = await openSession(hub('ann').endpoint)
+    const { result } = await inSession(hub('ann').endpoint, token, 'tools/call', asking, headers)
     const { taskId } = (result as { task: { taskId: string } }).task
-    const asked = await mailbox(own, 'bob-here', { headers }).check({ wait_seconds: 20 })
+    const asked = await mailbox(own, 'bob', { headers }).check({ wait_seconds: 20 })
     expect(asked?.content).toBe('first')
-    const task = async () => (await inSession(hub('ann-here').endpoint, token, 'tasks/get', { taskId }, headers)).result
+    const task = async () => (await inSession(hub('ann').endpoint, token, 'tasks/get', { taskId }, headers)).result
     for (const _ of twice) expect(await task()).toMatchObject({ status: 'working' })
     let last = asked
-    while (last?.content !== 'well?') last = await mailbox(own, 'bob-here', { headers }).check({ wait_seconds: 20 })
-    await mailbox(own, 'bob-here', { headers }).send('ann-here', 'yes', undefined, last.id)
+    while (last?.content !== 'well?') last = await mailbox(own, 'bob', { headers }).check({ wait_seconds: 20 })
+    await mailbox(own, 'bob', { headers }).send('ann', 'yes', undefined, last.id)
     for (const _ of twice) await expect.poll(task).toMatchObject({ status: 'completed' })
-    if (own !== parley()) expect(await own.end()).toBe(0)
+    expect(await own.end()).toBe(0)
   })
 })
 

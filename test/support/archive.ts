@@ -32,7 +32,6 @@ export function repositoryOf(storage: string, slug: string) {
     bytes: (path: string) => readFileSync(join(folder, path)),
     /** The committed files. */
     files: () => lines('ls-tree', '-r', '--name-only', 'main'),
-    /** The text of a committed file. */
     committed: (path: string) => ofMain('show', `main:${path}`),
     /** All files with the names of their contents. */
     tree: () => ofMain('rev-parse', 'main^{tree}'),

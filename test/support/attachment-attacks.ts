@@ -19,7 +19,7 @@ export const told = (call: Promise<unknown>): Promise<Told> =>
     (error) => error,
   )
 
-/** Where ATTACHMENT_ROOTS lists the folders of the projects, they need no git, and no process says what it ignores. */
+/** Where ATTACHMENT_ROOTS lists the folders of the projects, they need no git, which is not asked then what it ignores. */
 export function attackedServer(parley: () => Served, { listed = false } = {}) {
   /** All rows of everything that a send could leave behind. */
   function stored(): unknown {

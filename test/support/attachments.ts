@@ -32,7 +32,7 @@ export async function startAttachments(open: () => Promise<TestDatabase>, rules:
   const database = await open()
   const db = await database.connect()
   const clock = new TestClock()
-  // Listed, it needs no git, and no process says what that ignores.
+  // Listed, it needs no git, which is not asked then what it ignores.
   const project = await temporaryFolder()
   const hub = await openTestHub(db, {
     clock,

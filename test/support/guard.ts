@@ -36,7 +36,6 @@ export interface Repository {
   write(files: Record<string, string>): Promise<void>
   /** Stages all that changed, and commits it as this agent, or as a person. */
   commit(agent?: string, env?: Env): Promise<Outcome>
-  /** Commits what is staged. */
   commitStaged(agent?: string, env?: Env): Promise<Outcome>
   /** Stages files by their paths, which are in the index alone: all have one content. */
   stage(paths: readonly string[]): Promise<void>
@@ -158,7 +157,6 @@ export async function attempts(repository: Repository): Promise<{ held: Outcome;
   return { held, free: await repository.commit('BlueLake') }
 }
 
-/** Their exit codes. */
 export async function tried(repository: Repository): Promise<(number | string)[]> {
   const { held, free } = await attempts(repository)
   return [held.code, free.code]

@@ -1,5 +1,5 @@
 /** The process that starts programs for a worker: starter.ts asks it. */
-import { spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 
 export interface Start {
   readonly number: number
@@ -20,7 +20,12 @@ export interface Ended {
 }
 
 process.on('message', ({ number, program, args, cwd, env, input }: Start) => {
-  const child = spawn(program, args, { cwd, env, stdio: 'pipe' })
+  let child: ChildProcessWithoutNullStreams
+  try {
+    child = spawn(program, args, { cwd, env, stdio: 'pipe' })
+  } catch (error) {
+    return void process.send?.({ number, code: String(error), stdout: '', stderr: '', said: '' })
+  }
   // It may end without reading.
   child.stdin.on('error', () => {})
   child.stdin.end(input)

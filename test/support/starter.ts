@@ -20,7 +20,6 @@ interface Given {
   readonly input?: string
 }
 
-/** Runs a program to its end. */
 export function runToEnd(
   program: string,
   args: readonly string[],
@@ -46,6 +45,12 @@ function startStarter(): ChildProcess {
   child.on('message', ({ number, ...ended }: Ended & { number: number }) => {
     waiting.get(number)?.(ended)
     waiting.delete(number)
+  })
+  child.on('exit', (code, signal) => {
+    starter = undefined
+    const ended = { code: `the starter: ${signal ?? code}`, stdout: '', stderr: '', said: '' }
+    for (const tell of waiting.values()) tell(ended)
+    waiting.clear()
   })
   // It ends with its worker, and keeps none alive.
   child.unref()
